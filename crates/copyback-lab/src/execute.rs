@@ -202,7 +202,7 @@ fn common_warmup(
         bar.set_status("looking for the end of its warm-up");
         let run_options = Options { keep_commands: None, microscope: None, ..run_options(plan, plan.warmup, options) };
         let OpenedAll { streams, files: _files } = requests::open_all(planned, plan.seed)?;
-        let drives = preconditioned.copy(planned)?;
+        let drives = preconditioned.copy(planned, &mut |_| bar.stop_if_requested())?;
         let mut listen = |_| bar.stop_if_requested();
         let end = run::warmup_end_of(&planned.resolved.run, drives, streams, &run_options, &mut listen);
         end.map_err(|error| failed(error, plan, planned).of_run(&planned.scheme))
@@ -323,7 +323,7 @@ fn one(
     let OpenedAll { streams, files: _files } = requests::open_all(planned, plan.seed)?;
     let expected = workloads::expected_requests(&planned.resolved.workload, plan.requests_in_all());
     let mut bar = bars.add(&planned.scheme, expected);
-    let (drives, precondition_s) = preconditioned.take(planned)?;
+    let (drives, precondition_s) = preconditioned.take(planned, &mut |_| bar.stop_if_requested())?;
     bar.restart();
     let started = Instant::now();
     let mut last = None;

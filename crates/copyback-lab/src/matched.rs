@@ -1,4 +1,4 @@
-//! `--show matched`: the requests that collection affects under the first scheme, under every scheme.
+//! `--show matched`: the requests that collection affects under the first scheme, measured under every scheme.
 //!
 //! They are selected because they were slow under the first scheme. Any scheme that collects at other times serves more
 //! of them fast, even if it is no better. A table therefore shows them only on request, and always together with the
@@ -59,9 +59,9 @@ pub fn are_pair(first: &str, second: &str) -> bool {
 }
 
 /// The comment on matched requests before a table for LaTeX.
-pub const COMMENT: &str = "% matched: requests that GC affects under the first scheme, under every scheme. Chosen for \
-    being slow there, they\n% seem to gain under any scheme that collects at other moments: say so in the caption. own: \
-    those that each scheme's\n% own GC affects.\n";
+pub const COMMENT: &str = "% matched: requests that GC affects under the first scheme, measured under every scheme. \
+    Chosen for being slow there, they\n% seem to gain under any scheme that collects at other moments: say so in the \
+    caption. own: those that each scheme's\n% own GC affects.\n";
 
 /// Whether words have numbers of these requests.
 pub fn are_requested<'a>(words: impl IntoIterator<Item = &'a str>) -> bool {
@@ -85,8 +85,8 @@ pub fn note(first: &str, requests: Option<[u64; 2]>) -> String {
     let how_many =
         requests.map(|[reads, writes]| format!("the {} and {}", counted(reads, "read"), counted(writes, "write")));
     format!(
-        "\nmatched: {} that GC affects under {first}, under every scheme. Chosen for being\n\
-         \x20        slow there, they seem to gain under any scheme that collects at other moments.\n\
+        "\nmatched: {} that GC affects under {first}, measured under every scheme.\n\
+         \x20        Chosen for being slow there, they seem to gain under any scheme that collects at other moments.\n\
          \x20        own: those that each scheme's own GC affects\n",
         how_many.as_deref().unwrap_or("the requests")
     )

@@ -54,23 +54,27 @@ impl Preconditioned {
         Ok(())
     }
 
-    /// Additional copies of a run's drives; the run still takes its own later.
-    pub fn copy<'a>(&self, planned: &'a Planned) -> Result<Drives<'a>, Failure> {
+    /// Additional copies of a run's drives; the run still takes its own later. `tell` receives progress.
+    pub fn copy<'a>(&self, planned: &'a Planned, tell: &mut dyn FnMut(run::Work)) -> Result<Drives<'a>, Failure> {
         let copy = |member: &'a Member| {
             let kept = self.entry(member).image.clone();
-            Ok((&member.config, kept.map_or_else(|| precondition(member, &mut |_| {}).map(|(image, _)| image), Ok)?))
+            Ok((&member.config, kept.map_or_else(|| precondition(member, tell).map(|(image, _)| image), Ok)?))
         };
         planned.members.iter().map(copy).collect()
     }
 
     /// Takes a run's drives, and the real time of their preconditioning. The last run gets a kept drive itself, earlier
-    /// runs get copies. A drive that is not kept is made now.
-    pub fn take<'a>(&self, planned: &'a Planned) -> Result<(Drives<'a>, f64), Failure> {
+    /// runs get copies. A drive that is not kept is made now, and `tell` receives progress.
+    pub fn take<'a>(
+        &self,
+        planned: &'a Planned,
+        tell: &mut dyn FnMut(run::Work),
+    ) -> Result<(Drives<'a>, f64), Failure> {
         let mut seconds = 0.0;
         let take = |member: &'a Member| {
             let (image, lasted) = match self.take_kept(member) {
                 Some(kept) => kept,
-                None => precondition(member, &mut |_| {})?,
+                None => precondition(member, tell)?,
             };
             seconds += lasted;
             Ok((&member.config, image))
@@ -158,10 +162,10 @@ mod tests {
         (0..3).for_each(|run| drives.make(member(run), &mut |_| {}).expect("it is made"));
         let kept = || [0, 2].map(|run| drives.entry(member(run)).image.is_some());
         assert_eq!(kept(), [true, false]);
-        drives.take(&plan.runs[0]).expect("a copy");
-        drives.take(&plan.runs[2]).expect("it is made again");
+        drives.take(&plan.runs[0], &mut |_| {}).expect("a copy");
+        drives.take(&plan.runs[2], &mut |_| {}).expect("it is made again");
         assert_eq!(kept(), [true, false], "the second run still needs it");
-        drives.take(&plan.runs[1]).expect("the kept one");
+        drives.take(&plan.runs[1], &mut |_| {}).expect("the kept one");
         assert_eq!(kept(), [false, false]);
     }
 }

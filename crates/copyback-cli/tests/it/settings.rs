@@ -301,6 +301,11 @@ fn settings_of_what_a_run_lacks_are_noted() {
         ("order.next_collection=after-waiting", IDEAL_AND_WEAR, &[]),
         ("granularity.copyback=true", &["preemption.policy=ideal", COPYBACK], &["granularity.copyback"]),
         ("granularity.copyback=true", &["preemption.policy=ideal", "tasks.wear.threshold=2", COPYBACK], &[]),
+        (
+            "granularity.copyback=true",
+            &["preemption.policy=ideal", "tasks.delays.mode=serial", COPYBACK],
+            &["granularity.copyback"],
+        ),
         ("granularity.destination=global", IDEAL_AND_WEAR, &["granularity.destination"]),
         ("granularity.pairs=invalid-pages", &["granularity.policy=paired"], &[]),
         (

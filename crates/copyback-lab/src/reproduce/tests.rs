@@ -103,7 +103,7 @@ fn a_claim_that_a_null_control_meets_too_is_not_met() {
 }
 
 #[test]
-fn a_files_control_is_that_of_its_claims_that_compare_schemes_and_say_that_something_changes() {
+fn a_control_of_the_file_counts_for_claims_that_schemes_differ() {
     let file = format!("null = [\"worse\"]\n{SCHEMES}");
     let nulls = |claim: &str| one(&format!("{file}{claim}"), with_control(50.0)).null.len();
     assert_eq!(nulls(&halved("published = -60")), 1);
@@ -138,7 +138,7 @@ fn a_control_of_one_scheme_in_two_groups_of_cells_replaces_both() {
 }
 
 #[test]
-fn whose_requests_and_how_much_work_stand_beside_a_matched_effect() {
+fn a_matched_effect_shows_own_and_all_requests_and_the_work() {
     let text = format!("{SCHEMES}{}", halved("published = -60"));
     let measured = one(&text, |_, scheme, name| match (name, scheme) {
         ("unwritten_units_read", _) => 0.0,

@@ -337,7 +337,13 @@ mod tests {
     fn a_level_loses_data_with_the_first_failure_beyond_its_redundancy() {
         let survives = |level: &str, failed: &str| {
             let array = format!("drives = 4\nlevel = \"{level}\"\nfailed = {failed}");
-            crate::config::from_toml::<ArrayConfig>(&array).expect("an array").check().is_ok()
+            match crate::config::from_toml::<ArrayConfig>(&array).expect("an array").check() {
+                Ok(()) => true,
+                Err(error) => {
+                    assert_eq!(error.key, "array.failed", "{error}");
+                    false
+                }
+            }
         };
         for (level, most, more) in [
             ("raid-1", "[0, 1, 2]", "[0, 1, 2, 3]"),

@@ -129,7 +129,7 @@ impl Collector {
         self.plan_update();
     }
 
-    /// The drives had done this when the run began, in their preconditioning.
+    /// Begins after `work`: what the drives did before the run, in their preconditioning.
     pub fn start_after(&mut self, work: SampleWork) {
         self.sampled = self.done_with(work);
     }

@@ -57,7 +57,7 @@ impl RunConfig {
         Err(KeyError::new("buffer.policy", why).with_help(help))
     }
 
-    /// A map whose entries live in flash: its pages are read and written by commands, as data is moved by them.
+    /// A map whose entries live in flash: commands read, write and move its pages, like data.
     pub(super) fn check_map(&self) -> Result<(), KeyError> {
         let Some(cache) = self.mapping.cache() else { return Ok(()) };
         cache.check(&self.geometry)?;

@@ -230,7 +230,7 @@ pub fn image_key(config: &RunConfig) -> String {
     format!("{of_ftl:?} {collecting:?} {:?}", config.precondition)
 }
 
-/// Drives of a run with their pasts, as [`RunConfig::members`] lists them.
+/// Drives of a run, each with its preconditioned image, as [`RunConfig::members`] lists them.
 pub type Drives<'a> = Vec<(&'a RunConfig, Image)>;
 
 /// Runs a workload on a drive. `progress` is called now and then, a few times a second.
@@ -313,7 +313,7 @@ pub fn simulate_streams(
     let was_idle = simulation.has_idle_evictions();
     let was_full = simulation.has_filled_buffer();
     let of_scans = config.compose.notes_of_scans([simulation.longest_search(), simulation.peak_transactions()]);
-    // What the warm-up reached is not known.
+    // After a warm-up, it is not known which limits the warm-up reached.
     let is_known = simulation.start_of_measures().requests == 0;
     let peak = simulation.peak_outstanding();
     let of_limits = config.host.note_of_limits(peak, !simulation.has_tenants()).filter(|_| is_known);

@@ -42,7 +42,7 @@ struct Watermarks {
     stop_blocks: u32,
 }
 
-/// Free blocks that each plane keeps: the host may never take the reserve, so a plane collects before it would have to.
+/// Free blocks that each plane keeps: a plane collects before the host would need the reserve, which it may never take.
 const LEAST_BLOCKS: u32 = GC_RESERVE_BLOCKS + 1;
 
 /// Which pages are padded, as they would be in a run.

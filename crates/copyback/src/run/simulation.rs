@@ -60,7 +60,7 @@ struct Member {
     is_listed: bool,
     /// Requests for it that it has not received completely. The first is being split.
     line: VecDeque<(RequestId, Splitter)>,
-    /// The time until which the last request waited in the line, because the drive had all transactions that it takes.
+    /// The time until which the last request waited in the line, because the drive had its maximum of transactions.
     held_until_ns: u64,
 }
 
@@ -93,15 +93,15 @@ pub struct Simulation<'a> {
     fetch_max: u64,
     /// Measured requests after which to stop.
     requests_max: u64,
-    /// Drives that have all transactions that they take, in their order: requests wait in their lines.
+    /// Drives with their maximum of transactions, in the order of the drives: requests wait in their lines.
     held: Vec<u32>,
-    /// Whether there are such drives, or parts of a volume's requests that their drives were not handed.
+    /// Whether there are such drives, or parts of a volume's requests that were not handed to their drives.
     has_to_hand_over: bool,
     /// The layer between the host and the drives of an array.
     array: Option<Box<array::Array>>,
     /// Several workloads that share the drives, instead of the source.
     tenants: Option<Box<tenants::Tenants>>,
-    /// Requests that waited because a drive had all transactions that it takes.
+    /// Requests that waited because a drive had its maximum of transactions.
     held_requests: u64,
     /// The detector of the end of the warm-up, until it ends.
     watch: Option<Watch>,

@@ -235,7 +235,7 @@ impl Bench {
         let at = self.ftl.write_page(plane, &page, self.stamp);
         let (block, _) = self.ftl.geometry.block_and_offset(at);
         assert_eq!(self.ftl.geometry.plane_of(block), plane);
-        assert_eq!(predicted, Some(block), "another block was foretold");
+        assert_eq!(predicted, Some(block), "another block was predicted");
         self.oracle.host += page.len() as u64;
         self.oracle.program_page(&self.ftl, at, data);
     }

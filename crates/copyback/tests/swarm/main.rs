@@ -78,7 +78,7 @@ fn a_short_swarm_finds_nothing() {
     let tally = run(Budget { first: SHORT_FIRST, cases: SHORT, time: None, kind: None }, false);
     println!("{tally}");
     assert!(tally.ran * 10 >= tally.drawn * 9, "less than nine tenths ran: {tally}");
-    assert!(tally.timed.cases() * 2 >= tally.ran, "less than half was foretold: {tally}");
+    assert!(tally.timed.cases() * 2 >= tally.ran, "less than half was predicted: {tally}");
     assert!(tally.timed.is_enough(), "the timing oracle knew too little: {tally}");
     assert!(tally.erases > 0 && tally.dropped_moves > 0, "the translation layer collected nothing, or never too late");
     assert_eq!(tally.coverage.never_ran(), [], "settings that no case ran with");

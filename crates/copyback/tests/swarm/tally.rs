@@ -3,7 +3,7 @@
 use crate::cases::{KINDS, Kind};
 use crate::coverage::Coverage;
 use crate::knobs::Mark;
-use crate::timing_oracle::{Foretold, Timed};
+use crate::timing_oracle::{Predicted, Timed};
 use crate::{arrays, runs, traces};
 use copyback::observe::array_report::CoordinationTotals;
 
@@ -13,8 +13,8 @@ pub struct Verdict {
     /// The configuration could be run, or had to be refused.
     pub ran: bool,
     pub marks: Vec<Mark>,
-    /// What the timing oracle foretold, if it agreed.
-    pub timed: Option<Foretold>,
+    /// What the timing oracle predicted, if it agreed.
+    pub timed: Option<Predicted>,
     /// Erases in cases that test the translation layer alone.
     pub erases: u64,
     pub dropped_moves: u64,
@@ -36,7 +36,7 @@ pub struct Tally {
     pub ran: u64,
     /// Cases that had to be refused, and were, with a reason.
     refused_rightly: u64,
-    /// What the timing oracle foretold, to the end of every request.
+    /// What the timing oracle predicted, to the end of every request.
     pub timed: Timed,
     pub erases: u64,
     pub dropped_moves: u64,
@@ -72,8 +72,8 @@ impl Tally {
         } else {
             self.ran += 1;
         }
-        if let Some(foretold) = verdict.timed {
-            self.timed.add(foretold);
+        if let Some(predicted) = verdict.timed {
+            self.timed.add(predicted);
         }
         self.erases += verdict.erases;
         self.dropped_moves += verdict.dropped_moves;

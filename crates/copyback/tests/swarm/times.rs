@@ -1,7 +1,7 @@
 //! Compares a run with the timing oracle's prediction.
 
 use crate::runs::Case;
-use crate::timing_oracle::{self, BlocksOfPlane, Counts, Foretold, Place, Preconditioning};
+use crate::timing_oracle::{self, BlocksOfPlane, Counts, Place, Preconditioning, Predicted};
 use copyback::ftl::blocks::BlockState;
 use copyback::ftl::core::Ftl;
 use copyback::observe::report::Outcome;
@@ -9,7 +9,7 @@ use copyback::sim::index::{BlockId, LogicalUnit, PlaneId};
 use proptest::prelude::*;
 
 /// Compares with the timing oracle's prediction, if it knows the drive; returns how much it predicted.
-pub fn check_times(case: &Case, ftl: &Ftl, outcome: &Outcome) -> Result<Option<Foretold>, TestCaseError> {
+pub fn check_times(case: &Case, ftl: &Ftl, outcome: &Outcome) -> Result<Option<Predicted>, TestCaseError> {
     if !timing_oracle::understands(&case.config) || !case.is_plain() {
         return Ok(None);
     }
@@ -41,7 +41,7 @@ pub fn check_times(case: &Case, ftl: &Ftl, outcome: &Outcome) -> Result<Option<F
         prop_assert_eq!(&outcome.gc_events, &predicted.collections, "collections, and those of the timing oracle");
     }
     prop_assert_eq!(Counts::of(&outcome.report), predicted.counts, "what was done, and that of the timing oracle");
-    Ok(Some(predicted.foretold))
+    Ok(Some(predicted.of_kinds))
 }
 
 /// The blocks of a plane before the run. In which order the free ones will be opened a copy of the drive shows, which

@@ -47,7 +47,7 @@ pub struct Rule {
     pub right: usize,
     /// Worlds that the more frequent answer alone is right about.
     pub right_without: usize,
-    /// Worlds that a tree from the other four fifths of the worlds is right about.
+    /// Worlds that a tree fitted to the other four fifths of the worlds is right about.
     pub right_validated: usize,
     /// All worlds.
     pub worlds: usize,

@@ -69,7 +69,7 @@ pub struct RuleSummary {
     pub right: usize,
     /// Worlds that the more frequent answer alone is right about.
     pub right_without: usize,
-    /// Worlds that a rule from other worlds is right about.
+    /// Worlds that a rule fitted to other worlds is right about.
     pub right_validated: usize,
     /// All worlds.
     pub worlds: usize,

@@ -63,6 +63,46 @@ fn end_all(volume: &mut Volume) -> Vec<u32> {
     }
 }
 
+/// A closed loop issues a request later than its trace says. A drive counts the controller delay from then on, not from
+/// the trace's arrival.
+#[test]
+fn the_delay_counts_from_the_arrival_in_the_loop() {
+    let mut volume = volume("delay = \"5 us\"");
+    let asked = Request {
+        arrival_ns: 100,
+        offset_bytes: 0,
+        len_bytes: 4096,
+        device: 0,
+        op: Op::Read,
+        priority: Priority::Normal,
+    };
+    let request = HostRequest { asked, index: 0, arrival_ns: 40_000, was_held: false, tenant: 0 };
+    assert_eq!(volume.begin(RequestId(0), &request, None, 0, 40_000), Some(45_000));
+    assert_eq!(volume.on_delay(0, 45_000), None);
+    let part = volume.next_part().expect("it is for one drive");
+    assert_eq!(volume.part(part).asked.arrival_ns, 40_000);
+}
+
+/// A trim of less than a unit discards nothing. Its address is the volume's, beyond the end of the drive that completes
+/// it.
+#[test]
+fn an_empty_trim_is_within_its_drive() {
+    let mut volume = volume("");
+    let asked = Request {
+        arrival_ns: 0,
+        offset_bytes: 40 * 4096 + 512,
+        len_bytes: 512,
+        device: 0,
+        op: Op::Trim,
+        priority: Priority::Normal,
+    };
+    let request = HostRequest { asked, index: 0, arrival_ns: 0, was_held: false, tenant: 0 };
+    volume.begin(RequestId(0), &request, None, 0, 0);
+    let part = volume.next_part().expect("a drive completes it");
+    let Request { offset_bytes, len_bytes, .. } = volume.part(part).asked;
+    assert_eq!((offset_bytes, len_bytes), (0, 0));
+}
+
 /// Three data units and a parity unit in each stripe. One unit: the old data and the old parity are read, two units as
 /// in reconstruction, and a tie is a read-modify-write. Two units: the third one is read. All three: nothing is read.
 #[test]

@@ -95,7 +95,7 @@ impl Preconditioner<'_> {
         self.pace.margins = [(passes - sure).max(0.0) * work, ROUNDS_MORE * work];
     }
 
-    /// The passes that follow are those that were expected at first, in rounds until the drive is steady.
+    /// Sets the margins of the passes that were expected at first: rounds until the drive is steady.
     pub(super) fn expect_rounds_at_first(&mut self) {
         let work = self.pace.passes / ROUNDS_EXPECTED;
         self.pace.margins = [(ROUNDS_EXPECTED - ROUNDS_MIN) * work, ROUNDS_MORE * work];

@@ -147,7 +147,7 @@ impl Simulation<'_> {
         self.array.as_mut().expect("there is an array")
     }
 
-    /// Whether parts have begun that their drives were not handed.
+    /// Whether parts have begun that were not handed to their drives.
     #[inline]
     pub(super) fn has_parts(&self) -> bool {
         self.array.as_ref().is_some_and(|array| array.volume.has_parts())

@@ -85,7 +85,7 @@ impl Simulation<'_> {
         self.drives().zip(&self.start.drives).map(move |(drive, start)| drive.reading(now_ns).since(start))
     }
 
-    /// Requests in that part that waited because their drive had all transactions that it takes.
+    /// Requests in that part that waited because their drive had its maximum of transactions.
     pub fn held_requests(&self) -> u64 {
         self.held_requests - self.start.held_requests
     }

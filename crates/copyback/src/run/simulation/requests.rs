@@ -172,7 +172,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// Splits what waits in the lines of drives that had all transactions that they take.
+    /// Splits the requests that wait in the lines of drives that had their maximum of transactions.
     fn split_held(&mut self) {
         let mut at = 0;
         while let Some(&member) = self.held.get(at) {
@@ -227,7 +227,7 @@ impl Simulation<'_> {
         None
     }
 
-    /// The drive of a request has all transactions that it takes, and the request waits.
+    /// The drive of a request has its maximum of transactions, and the request waits.
     #[cold]
     fn note_held(&mut self, id: RequestId) {
         let id = self.array.as_ref().map_or(id, |array| array.volume.request_of(id));

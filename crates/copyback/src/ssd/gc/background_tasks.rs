@@ -78,8 +78,8 @@ impl BackgroundTasks {
 }
 
 impl Drive {
-    /// A command is issued: notifies tasks of the pages that it reads and programs. Tasks that this makes due begin
-    /// with an alarm, because the die is about to take its next command.
+    /// A command is issued: notifies tasks of the pages that it reads and programs. A task that becomes due begins with
+    /// an alarm, because the die is about to take its next command.
     #[cold]
     pub(in crate::ssd) fn notify_tasks(&mut self, command: &Command, events: &mut EventQueue) {
         if command.op == FlashOp::Erase {

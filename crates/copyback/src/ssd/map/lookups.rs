@@ -322,7 +322,7 @@ impl Drive {
         self.map.translation().sets.give_back(released);
     }
 
-    /// A transaction of the map ended for which no single other transaction waits.
+    /// A load or an update of a translation page ended: the transactions that wait for it continue.
     pub(crate) fn end_map_txn(&mut self, id: TxnId, events: &mut EventQueue) {
         let (unit, gc_affected, task) = (self.txns[id].first, self.txns[id].gc_affected, self.txns[id].task);
         let mut next = std::mem::replace(&mut self.txns[id].next_in_list, TxnId::NONE);

@@ -108,9 +108,9 @@ impl Drive {
         }
     }
 
-    /// A host request waits for an update that a collection has begun; `id` is the update's next transaction. The
-    /// transactions of it that have not entered a window become the host's, so that the request does not wait for all
-    /// of the collection's queue.
+    /// A host request waits for an update that a collection has begun; `id` is the update's next transaction.
+    /// Transactions of the update that have not entered a window become the host's, so that the request does not wait
+    /// for all of the collection's queue.
     pub(in crate::ssd) fn take_over_update(&mut self, page: TranslationPage, id: TxnId, events: &mut EventQueue) {
         if id.is_none() || !self.admission.control.distinguishes_tasks() {
             return;

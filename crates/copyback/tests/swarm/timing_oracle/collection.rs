@@ -105,7 +105,7 @@ impl Plane {
         (block, page)
     }
 
-    /// Whether the plane has fewer pages, or blocks, than those of so many free blocks.
+    /// Whether the plane has fewer free blocks than `blocks`, or fewer pages than these have.
     pub fn is_below(&self, blocks: usize, count: Count) -> bool {
         let in_open: usize = self.open.iter().flatten().map(|(_, page)| self.pages_per_block - page).sum();
         match count {
@@ -227,8 +227,8 @@ impl Oracle<'_> {
         }
     }
 
-    /// If blocks with equally few valid units are matched with the reads that wait for the plane's partners, each block
-    /// takes a poll.
+    /// Time to choose a victim. If reads wait for the plane's partners, the policy `read-match` scans them for each
+    /// block that has the fewest valid units.
     fn choice_ns(&self, die: usize, plane: usize) -> u64 {
         let VictimConfig::ReadMatch(params) = &self.config.victim else { return 0 };
         let waiting = self.dies[die].reads.iter().take(self.gc_scan_max());
@@ -262,10 +262,10 @@ impl Oracle<'_> {
         self.change(die);
     }
 
-    /// The job gets its die, and the block that the drive collected here at this moment.
+    /// The job gets its die, and the block that the drive's collection took here at this moment.
     ///
     /// # Panics
-    /// When the drive did not, and some block was worth it.
+    /// If the drive began no collection here, although a block was worth it.
     pub(super) fn begin_job(&mut self, die: usize) {
         let mut job = self.dies[die].waiting_jobs.remove(0);
         self.dies[die].inside += 1;
@@ -275,7 +275,7 @@ impl Oracle<'_> {
             let (plane, now_ns) = (job.plane, self.now_ns);
             assert!(
                 !self.is_reclaimable(plane),
-                "by the timing oracle plane {plane} collects at {now_ns} ns, and did not"
+                "the oracle predicts a collection of plane {plane} at {now_ns} ns; the drive began none"
             );
             self.release_job(die, &job);
             return;
@@ -417,8 +417,8 @@ impl Oracle<'_> {
         let job = self.dies[die].reserved_by.take().expect("a job has the die");
         let collection = job.collection.expect("it has a block");
         self.planes[job.plane].free.push((collection.block % self.config.geometry.blocks_per_plane) as usize);
-        self.result.foretold.preempted += u64::from(job.was_preempted);
-        self.result.foretold.paired += u64::from(job.was_paired);
+        self.result.of_kinds.preempted += u64::from(job.was_preempted);
+        self.result.of_kinds.paired += u64::from(job.was_paired);
         self.result.collections.push(GcEvent { end_ns: self.now_ns, ..collection });
         self.release_job(die, &job);
     }

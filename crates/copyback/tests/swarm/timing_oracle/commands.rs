@@ -107,7 +107,7 @@ pub(super) enum Takes {
 pub(super) struct Channel {
     pub transfer: Option<(usize, u64)>,
     waiting: Vec<usize>,
-    /// Whether no die may use it before the dies were visited, at this moment.
+    /// Whether no die may use it until the dies have been visited at this moment.
     pub is_held: bool,
 }
 
@@ -189,7 +189,7 @@ impl Oracle<'_> {
         let transfer_ns = self.transfer_ns(&command);
         self.result.counts.multi_plane += u64::from(command.parts.len() > 1);
         self.result.counts.cached += u64::from(follows);
-        self.result.foretold.pipelined += u64::from(follows && self.dies[die].reserved_by.is_some());
+        self.result.of_kinds.pipelined += u64::from(follows && self.dies[die].reserved_by.is_some());
         self.dies[die].commands.push(command);
         let at = self.dies[die].commands.len() - 1;
         if follows && is_read {

@@ -46,7 +46,7 @@ impl Oracle<'_> {
             (Some(0), Takes::Anything) => self.begin_job(number),
             (Some(1), Takes::Anything | Takes::Read) => self.issue_read(number, self.dies[number].reads[0]),
             (Some(2), Takes::Anything | Takes::Program) => self.issue_write(number, self.dies[number].writes[0]),
-            // Who is next does not fit behind the command that is under way: it waits.
+            // The next request cannot follow the command in progress: it waits.
             _ => return false,
         }
         true
@@ -99,8 +99,8 @@ impl Oracle<'_> {
         Some((place, PlanePart { units: units.len(), txns: vec![txn] }))
     }
 
-    /// Reads of other planes at the offset of a page, among so many of the queue, in its order: each has to go with all
-    /// before it.
+    /// Reads that join a read at `lead`: of the first `scan_max` in the queue, each that can share a command with
+    /// `lead` and with all reads found before it.
     pub(super) fn take_partner_reads(&mut self, die: usize, lead: Place, scan_max: usize) -> Vec<PlanePart> {
         let found = self.partner_reads(die, lead, scan_max);
         self.result.counts.page_reads += found.len() as u64;
@@ -157,8 +157,8 @@ impl Oracle<'_> {
         planes.into_iter().for_each(|plane| self.page_was_taken(plane));
     }
 
-    /// Writes of other planes whose next page has the offset of a page, in order: each must share the command with all
-    /// before it.
+    /// Writes of other planes that join a program at `lead`: their planes' next pages have its offset, and each can
+    /// share the command with all writes found before it.
     pub(super) fn take_partner_writes(
         &mut self,
         die: usize,

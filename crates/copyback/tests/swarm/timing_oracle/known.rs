@@ -31,12 +31,12 @@ pub struct BlocksOfPlane {
     pub full: Vec<usize>,
 }
 
-/// The trigger; another one than this is for [`understands`] to refuse.
+/// The watermarks of the trigger; [`understands`] refuses every other trigger.
 pub fn trigger_of(config: &RunConfig) -> &watermark::Params {
     config.trigger.watermarks()
 }
 
-/// The unit of collection; as above.
+/// The parameters of collections of single blocks; [`understands`] refuses every other granularity.
 pub(super) fn granularity_of(config: &RunConfig) -> &block::Params {
     match &config.granularity {
         GranularityConfig::Block(params) => params,
@@ -44,14 +44,14 @@ pub(super) fn granularity_of(config: &RunConfig) -> &block::Params {
     }
 }
 
-/// The builders of commands; as above.
+/// The builders of commands.
 pub(super) fn compose_of(config: &RunConfig) -> &list::Params {
     match &config.compose {
         ComposeConfig::List(params) => params,
     }
 }
 
-/// Keys of a setting that the oracle does not know, collection apart.
+/// The key of the first setting that the oracle does not know, apart from those of collection.
 fn unknown(config: &RunConfig) -> Option<&'static str> {
     let has_task = |task: &str| config.tasks.on().any(|(name, _)| name == task);
     let obstacles = [
@@ -74,7 +74,7 @@ fn unknown(config: &RunConfig) -> Option<&'static str> {
     obstacles.into_iter().find(|(is_unknown, _)| *is_unknown).map(|(_, keys)| keys)
 }
 
-/// Keys of a setting that makes a drive collect in a way that the oracle does not know.
+/// The key of the first setting with which a drive collects in a way that the oracle does not know.
 fn unknown_of_collection(config: &RunConfig) -> Option<&'static str> {
     let trigger = trigger_of(config);
     let obstacles = [
@@ -96,7 +96,7 @@ pub(super) fn knows_collection(config: &RunConfig) -> bool {
     unknown_of_collection(config).is_none()
 }
 
-/// Keys of a setting with which a drive is not foretold, or is foretold only while it does not collect.
+/// The key of a setting with which the oracle predicts nothing, or only a drive that does not collect.
 pub fn obstacle(config: &RunConfig) -> Option<&'static str> {
     unknown(config).or_else(|| unknown_of_collection(config))
 }
@@ -130,11 +130,11 @@ pub struct Prediction {
     pub end_ns: Vec<u64>,
     /// Collections, in the order of their ends.
     pub collections: Vec<GcEvent>,
-    /// Whether collection was foretold, too.
+    /// Whether collection was predicted, too.
     pub collects: bool,
     /// The work, as far as the report counts it.
     pub counts: Counts,
-    pub foretold: Foretold,
+    pub of_kinds: Predicted,
     /// Most writes that stood in the queue of one plane.
     pub(super) queued_max: usize,
 }
@@ -185,8 +185,8 @@ impl Counts {
 }
 
 impl Prediction {
-    /// Whether only events happened that the oracle knows. If it does not collect: no collection, or one without time
-    /// that leaves pages as the oracle has them; and no write had to wait for a page.
+    /// Whether the run had only events that the oracle knows. If the oracle does not know its collections, there may be
+    /// none, or only collections in zero time that the times do not show; and no write may have waited for a page.
     pub fn counts_for(&self, config: &RunConfig, report: &Report) -> bool {
         if self.collects {
             return true;
@@ -204,7 +204,7 @@ impl Prediction {
 
 /// The number of predicted events of each kind.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Foretold {
+pub struct Predicted {
     /// Commands of several planes.
     pub multi_plane: u64,
     /// Commands through the cache register.
@@ -223,7 +223,7 @@ pub struct Foretold {
     pub suspended: u64,
 }
 
-impl Foretold {
+impl Predicted {
     fn list(&self) -> [(&'static str, u64); KINDS] {
         [
             ("commands of several planes", self.multi_plane),
@@ -248,10 +248,10 @@ pub struct Timed {
 }
 
 impl Timed {
-    /// Another case was foretold.
-    pub fn add(&mut self, foretold: Foretold) {
+    /// Adds another predicted case.
+    pub fn add(&mut self, predicted: Predicted) {
         self.cases += 1;
-        for ((cases, sum), (_, count)) in self.kinds.iter_mut().zip(foretold.list()) {
+        for ((cases, sum), (_, count)) in self.kinds.iter_mut().zip(predicted.list()) {
             *cases += u64::from(count > 0);
             *sum += count;
         }
@@ -266,7 +266,7 @@ impl Timed {
         }
     }
 
-    /// How many cases were foretold.
+    /// How many cases were predicted.
     pub fn cases(&self) -> u64 {
         self.cases
     }
@@ -280,7 +280,7 @@ impl Timed {
 impl std::fmt::Display for Timed {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{} timed to the nanosecond by a naive oracle", self.cases)?;
-        let kinds = self.kinds.iter().zip(Foretold::default().list());
+        let kinds = self.kinds.iter().zip(Predicted::default().list());
         kinds.into_iter().try_for_each(|((cases, sum), (name, _))| write!(f, ", {sum} {name} in {cases}"))
     }
 }

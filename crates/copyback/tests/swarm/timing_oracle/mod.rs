@@ -28,7 +28,7 @@ use copyback::observe::report::GcEvent;
 use copyback::run::config::RunConfig;
 use copyback::workload::Request;
 pub use known::{
-    BlocksOfPlane, Counts, Foretold, Preconditioning, Prediction, Timed, obstacle, obstacle_to_sharing, understands,
+    BlocksOfPlane, Counts, Preconditioning, Predicted, Prediction, Timed, obstacle, obstacle_to_sharing, understands,
 };
 use preemption::PreemptionPoint;
 use std::collections::HashMap;
@@ -121,8 +121,8 @@ struct Oracle<'a> {
     result: Prediction,
 }
 
-/// Says when each request ends. Of the `collections` of collection only which block each took is looked at, and that
-/// there was one to take when it began.
+/// Predicts when each request ends. Of `collections`, the drive's own, it uses two facts: the block that each took, and
+/// that there was a block to take when it began.
 pub fn predict(
     config: &RunConfig,
     preconditioning: Preconditioning,
@@ -155,7 +155,7 @@ pub fn predict(
             collections: Vec::new(),
             collects,
             counts: Counts::default(),
-            foretold: Foretold::default(),
+            of_kinds: Predicted::default(),
             queued_max: 0,
         },
     };
@@ -164,10 +164,10 @@ pub fn predict(
         oracle.dispatch();
     }
     let (counts, collections) = (oracle.result.counts, oracle.result.collections.len() as u64);
-    let foretold = &mut oracle.result.foretold;
-    (foretold.collections, foretold.multi_plane, foretold.cached) = (collections, counts.multi_plane, counts.cached);
-    foretold.merged = counts.merged_reads + counts.merged_writes;
-    foretold.suspended = counts.suspensions;
+    let predicted = &mut oracle.result.of_kinds;
+    (predicted.collections, predicted.multi_plane, predicted.cached) = (collections, counts.multi_plane, counts.cached);
+    predicted.merged = counts.merged_reads + counts.merged_writes;
+    predicted.suspended = counts.suspensions;
     oracle.result
 }
 

@@ -14,7 +14,7 @@ impl Oracle<'_> {
         self.txns[txn].units.iter().find_map(|unit| self.place_of.get(unit).copied())
     }
 
-    /// The page that a collection reads next because a read, else a write, wants it: the first of them.
+    /// The page that a collection reads next because a request waits for it: the first such read, or else write.
     fn wanted(&self, die: usize) -> Option<Place> {
         let (job, d) = (self.dies[die].reserved_by.as_ref()?, &self.dies[die]);
         let scan_max = self.gc_scan_max();
@@ -56,7 +56,7 @@ impl Oracle<'_> {
         }
     }
 
-    /// Whether a write is of nothing but data that these moves still hold, and the newest of it.
+    /// Whether a write covers only units that these moves still hold, and is the newest write of each.
     fn is_held_by(&self, txn: usize, moves: &[(usize, Place)]) -> bool {
         let t = &self.txns[txn];
         let is_held =
@@ -65,7 +65,7 @@ impl Oracle<'_> {
         !t.is_read && t.units.iter().all(|unit| is_held(unit) && is_newest(unit))
     }
 
-    /// Writes that go into a program of moved data: of each unit the first.
+    /// Takes the writes that a program of moved data serves: the first write of each unit.
     pub(super) fn take_served_writes(&mut self, die: usize, moves: &[(usize, Place)]) -> Vec<usize> {
         if !self.serves_from_moves() {
             return Vec::new();
@@ -89,7 +89,7 @@ impl Oracle<'_> {
         served
     }
 
-    /// Whether a transaction does not go first because the very step will serve it.
+    /// Whether a transaction waits for this step, because the step will serve it.
     pub(super) fn will_be_merged(&self, die: usize, txn: usize, step: Step) -> bool {
         if !self.serves_from_moves() {
             return false;

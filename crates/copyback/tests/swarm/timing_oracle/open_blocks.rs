@@ -76,8 +76,8 @@ impl Oracle<'_> {
         found.or(is_fresh.then_some(0))
     }
 
-    /// The block for the next page of a collection, and whether it is the one set apart: if a write waits for a plane
-    /// whose block set apart is equally full.
+    /// The block for the next page of a collection, and whether it is the one set apart. It is, if a write waits for a
+    /// plane whose block set apart is equally full.
     pub(super) fn block_for_collection(&self, plane: usize, waiting: &[usize]) -> (usize, bool) {
         let apart = self.planes[plane].apart;
         let has_partner = waiting.iter().any(|&other| self.is_aligned(plane, other));
@@ -85,7 +85,7 @@ impl Oracle<'_> {
         (at, Some(at) == apart)
     }
 
-    /// Partners of a plane for which a write waits that a collection of it may take along.
+    /// The partners of a plane whose waiting writes may join its collection.
     pub(super) fn partners_in_wait(&self, plane: usize) -> Vec<usize> {
         let die = plane / self.config.geometry.planes_per_die as usize;
         let waits = |other: &usize| self.first_write_for(die, *other, self.gc_scan_max()).is_some();
@@ -106,7 +106,7 @@ impl Oracle<'_> {
         Some(at)
     }
 
-    /// How badly a partner's block suits: a partner that is ahead is caught up with, one that is behind never.
+    /// How badly a partner's block fits: by its distance, and last if it is behind, because it never catches up.
     fn misfit(own: usize, partner: usize) -> (bool, usize) {
         (partner < own, own.abs_diff(partner))
     }

@@ -29,8 +29,8 @@ impl Oracle<'_> {
         self.dies[die].commands.iter().any(|c| matches!(c.stage, Stage::Kept(_)) && c.partner_planes.contains(&plane))
     }
 
-    /// The collection's page has left. Its program goes before the pages of its partners, if it comes next and no write
-    /// waits for their planes; whether it does.
+    /// The collection's page has left. Its program precedes the pages of its partners, if it comes next and no write
+    /// waits for their planes. Returns whether it does.
     pub(super) fn program_before_partners(&mut self, die: usize, at: usize) -> bool {
         let planes = self.dies[die].commands[at].partner_planes.clone();
         let is_asked_for = |&plane: &usize| self.first_write_for(die, plane, self.gc_scan_max()).is_some();
@@ -86,7 +86,7 @@ impl Oracle<'_> {
         self.dies[die].reserved_by.as_mut().expect("a collection has the die").was_paired |= count > 0;
     }
 
-    /// Whether a transaction does not go first because it will go with the very step.
+    /// Whether a transaction waits for this step, because it will join the step's command.
     pub(super) fn is_left_to_collection(&self, die: usize, txn: usize, step: Step) -> bool {
         if !self.pairs() {
             return false;
@@ -99,8 +99,8 @@ impl Oracle<'_> {
         }
     }
 
-    /// Whether the next page of a plane can share a command with the collection's next page, if only one write waits
-    /// for it. Unknown if a block has still to be set apart.
+    /// Whether the next page of a plane can share a command with the collection's next page, if writes wait for this
+    /// plane only. False if a block has still to be set apart.
     fn has_partner_page(&self, die: usize, plane: usize) -> bool {
         let own = self.dies[die].reserved_by.as_ref().expect("a collection has the die").plane;
         let has_two_blocks = matches!(self.config.frontier, FrontierConfig::SecondActive(_));

@@ -185,7 +185,7 @@ impl Oracle<'_> {
         if t.is_read { t.units.iter().find_map(|unit| Some(self.place_of.get(unit)?.plane)) } else { Some(t.plane) }
     }
 
-    /// Point (1): a page waits between its read and its program, and so does this request.
+    /// Whether a request waits at point (1), because a page is between its read and its program.
     fn is_excluded(&self, die: usize, plane: Option<usize>, is_write: bool, step: Step) -> bool {
         let own = self.dies[die].reserved_by.as_ref().map(|job| job.plane);
         let at_register = match &self.config.preemption {
@@ -209,8 +209,8 @@ impl Oracle<'_> {
         is_open && self.is_excluded(die, Some(plane), is_write, self.step_of(die))
     }
 
-    /// By deadline: after the next chunk of the collection, its own command would end behind its deadline. Times are
-    /// those of a block's first page.
+    /// By deadline: whether the request's own command would end after its deadline if the collection's next chunk
+    /// preceded it. Times are those of a block's first page.
     fn would_be_late(&self, die: usize, txn: usize, step: Step, params: &deadline::Params) -> bool {
         let timing = &self.config.timing;
         let per_page = self.config.geometry.units_per_page() as usize;
@@ -233,8 +233,7 @@ impl Oracle<'_> {
         self.now_ns + next_ns + own_ns > t.arrival_ns.saturating_add(time_ns)
     }
 
-    // ---- the hard watermark
-    // -------------------------------------------------------------------------------------------
+    // ---- the hard watermark ---------------------------------------------------------------------------------------
 
     /// The lowest plane of the die decides.
     pub(super) fn state(&self, die: usize) -> State {
@@ -257,7 +256,7 @@ impl Oracle<'_> {
         }
     }
 
-    /// In its queue, in front of the window or for space.
+    /// Whether a write of high priority waits in the die's queue, in front of its window, or for space.
     fn urgent_write_waits(&self, die: usize) -> bool {
         let d = &self.dies[die];
         let for_space = self.planes_of(die).flat_map(|plane| &self.planes[plane].waiting);

@@ -1,4 +1,4 @@
-//! Steps of collections that reads suspend (Wu and He 2012): when the array stops, what goes meanwhile, when it resumes.
+//! Steps of collections that reads suspend (Wu and He 2012): when a step stops, what goes meanwhile, when it resumes.
 
 use super::Oracle;
 use super::commands::{Command, Kind, PlanePart, Stage};
@@ -63,8 +63,8 @@ impl Oracle<'_> {
         }
     }
 
-    /// When a transfer ends whose step stops at that very moment, if the device needs no time to suspend. If no event
-    /// follows the transfer, the die knows the moment, and takes a read before the channel goes to another die.
+    /// The end of a die's transfer, if its step stops at that very moment (the device suspends in no time), and no
+    /// event follows the transfer. The die then takes a read before the channel goes to another die.
     pub(super) fn stop_with_transfer_ns(&self, die: usize) -> Option<u64> {
         let stops_at_once = self.config.commands.suspend.is_some_and(|device| device.latency.0 == 0);
         let (on_channel, end_ns) = self.channels[self.channel_of(die)].transfer?;
@@ -98,8 +98,8 @@ impl Oracle<'_> {
         false
     }
 
-    /// The first read that may go while the step is suspended. If a fence holds reads back, only one that waited when
-    /// the array stopped; no step is suspended again then.
+    /// The first read that may go while the step is suspended. If a fence holds reads back, only a read that waited
+    /// when the stop was requested may go, and no step is suspended again.
     fn read_beside(&self, die: usize, is_again: bool) -> Option<usize> {
         if self.state(die) == State::Nothing {
             return None;
