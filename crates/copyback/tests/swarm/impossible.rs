@@ -173,7 +173,11 @@ fn ends(case: &Case) -> Result<(), RunError> {
     if case.config.check().is_err() {
         // A drive that is possible, in an array that is not.
         let drive = if first.check().is_ok() { first } else { &case.config };
-        let image = precondition(drive, 0)?;
+        let image = match precondition(drive, 0) {
+            // Only its making shows that this drive is impossible, too: no array can be made of it.
+            Err(RunError::Config(_)) if drive.check().is_ok() => return case.config.check().map_err(RunError::Config),
+            made => made?,
+        };
         let drives = vec![(drive, image)];
         return simulate_drives(&case.config, drives, nothing(), &Options::default(), &mut |_| {}).map(|_| ());
     }
