@@ -25,6 +25,22 @@ use crate::ssd::map::{Translation, Update, Updates};
 use crate::ssd::requests::eviction_sets::EvictionSets;
 use std::collections::VecDeque;
 
+/// Which look-up of a transaction's entries this is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Turn {
+    /// The transaction has not waited for any of its entries.
+    First,
+    /// It has waited, lastly for the update of this translation page, or for something else (`NONE`).
+    Later { updated: TranslationPage },
+}
+
+impl Turn {
+    /// Whether the transaction has just waited for the update of this translation page.
+    fn follows_update_of(self, page: TranslationPage) -> bool {
+        self == Self::Later { updated: page }
+    }
+}
+
 impl Translation {
     pub(in crate::ssd) fn new(params: &dyn CacheParameters, ftl: &Ftl, check: bool) -> Self {
         let g = &ftl.geometry;
@@ -168,15 +184,15 @@ impl Drive {
             map.waiting.push_back(id);
             return;
         }
-        if !self.look_up(id, true, events) {
+        if !self.look_up(id, Turn::First, events) {
             self.map.translation().waiting.push_back(id);
         }
         self.let_waiters_in(events);
     }
 
     /// Looks up the entries of a transaction, which continues at once or when they arrive. Returns whether there was
-    /// room for them. `is_first`: the transaction has not waited for any of them.
-    fn look_up(&mut self, id: TxnId, is_first: bool, events: &mut EventQueue) -> bool {
+    /// room for them.
+    fn look_up(&mut self, id: TxnId, turn: Turn, events: &mut EventQueue) -> bool {
         let (first, units) = (self.txns[id].first, self.txns[id].units);
         let map = self.map.translation();
         let mut pages = std::mem::take(&mut map.write_back);
@@ -201,7 +217,7 @@ impl Drive {
                 // Other writes may overtake writes that wait here.
                 self.map.newest.track();
                 if self.txns[id].waits_for == 0 {
-                    self.load(id, is_shared && is_first, events);
+                    self.load(id, is_shared, turn, events);
                 }
             }
         }
@@ -209,9 +225,9 @@ impl Drive {
     }
 
     /// Room for the entries of a transaction was made. Entries that it shares with others may have arrived meanwhile,
-    /// and may have been evicted again.
-    pub(in crate::ssd) fn look_up_again(&mut self, id: TxnId, events: &mut EventQueue) {
-        if !self.look_up(id, false, events) {
+    /// and may have been evicted again. `updated`: the translation page whose update has just ended, if one has.
+    pub(in crate::ssd) fn look_up_again(&mut self, id: TxnId, updated: TranslationPage, events: &mut EventQueue) {
+        if !self.look_up(id, Turn::Later { updated }, events) {
             self.wait_for_room_again(id, events);
         }
         self.let_waiters_in(events);
@@ -230,16 +246,18 @@ impl Drive {
         }
         map.cached.give_up(first, units);
         map.has_room = true;
-        if !self.look_up(id, false, events) {
+        if !self.look_up(id, Turn::Later { updated: TranslationPage::NONE }, events) {
             self.map.translation().waiting.push_front(id);
         }
         // Transactions that would have shared the loaded page look up again.
-        self.release(page, events);
+        self.release(page, false, events);
     }
 
     /// Reads the translation page that a transaction waits for, unless it is being read, or was never written. If an
-    /// update of the page is pending, the page in flash is outdated: the update comes first.
-    fn load(&mut self, id: TxnId, is_shared: bool, events: &mut EventQueue) {
+    /// update of the page is pending, the page in flash is outdated: the update comes first. One update is enough. Data
+    /// that moved while its program was in progress makes the page owed again; those few entries come from the list of
+    /// owed changes. Otherwise collections could outdate the page for ever, each update filling what they free.
+    fn load(&mut self, id: TxnId, is_shared: bool, turn: Turn, events: &mut EventQueue) {
         let (first, units) = (self.txns[id].first, self.txns[id].units);
         let map = self.map.translation();
         let page = map.cached.page_of(first);
@@ -251,20 +269,20 @@ impl Drive {
         }
         match map.updates.of_page[page.at()] {
             Update::UnderWay { .. } => return self.wait_behind(page, id, events),
-            Update::Owed(list) => {
+            Update::Owed(list) if !turn.follows_update_of(page) => {
                 map.updates.owed.remove(list, page.0);
                 self.update_owed(page.0, self.txns[id].task, events);
                 return self.wait_behind(page, id, events);
             }
-            Update::None if is_shared => return self.wait_behind(page, id, events),
-            Update::None => {}
+            Update::None if is_shared && turn == Turn::First => return self.wait_behind(page, id, events),
+            Update::Owed(_) | Update::None => {}
         }
         if self.ftl.lookup(unit).is_none() {
             let map = self.map.translation();
             map.cached.loaded(first, units);
             map.has_room = true;
             self.go_to_die(id, events);
-            self.release(page, events);
+            self.release(page, false, events);
         } else {
             let (high_priority, cause) = (self.txns[id].high_priority, self.txns[id].task);
             let read =
@@ -307,8 +325,10 @@ impl Drive {
         map.page_at(unit).is_some_and(|page| !map.behind.is_empty(page.at()))
     }
 
-    /// A translation page was written or read: transactions that waited for that look up their entries again.
-    pub(in crate::ssd) fn release(&mut self, page: TranslationPage, events: &mut EventQueue) {
+    /// A translation page was written (`is_updated`) or read: transactions that waited for that look up their entries
+    /// again.
+    pub(in crate::ssd) fn release(&mut self, page: TranslationPage, is_updated: bool, events: &mut EventQueue) {
+        let updated = if is_updated { page } else { TranslationPage::NONE };
         let mut released = self.map.translation().sets.room();
         while let Some(id) = self.map.translation().behind.pop_front(page.at()) {
             released.push(TxnId(id));
@@ -316,7 +336,7 @@ impl Drive {
         for &id in &released {
             self.txns[id].waits_for -= 1;
             if self.txns[id].waits_for == 0 {
-                self.look_up_again(id, events);
+                self.look_up_again(id, updated, events);
             }
         }
         self.map.translation().sets.give_back(released);
@@ -333,7 +353,7 @@ impl Drive {
         if !is_load {
             map.updates.of_task[task.at()] -= 1;
             self.deactivate_at_rest(task, events);
-            return self.release(page, events);
+            return self.release(page, true, events);
         }
         (map.load_of[page.at()], map.has_room) = ([TxnId::NONE; 2], true);
         let mut waiter = next;
@@ -349,7 +369,7 @@ impl Drive {
             self.txns[waiter].gc_affected |= gc_affected;
             self.go_to_die(waiter, events);
         }
-        self.release(page, events);
+        self.release(page, false, events);
         self.let_waiters_in(events);
     }
 
@@ -357,7 +377,7 @@ impl Drive {
     fn let_waiters_in(&mut self, events: &mut EventQueue) {
         while std::mem::take(&mut self.map.translation().has_room) {
             while let Some(waiter) = self.map.translation().waiting.pop_front() {
-                if !self.look_up(waiter, true, events) {
+                if !self.look_up(waiter, Turn::First, events) {
                     self.map.translation().waiting.push_front(waiter);
                     break;
                 }

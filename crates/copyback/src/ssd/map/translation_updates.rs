@@ -31,11 +31,11 @@ impl Drive {
     /// A translation page was written back. The transaction that waited for that, if any, continues unless it waits for
     /// more.
     pub(in crate::ssd) fn end_write_back(&mut self, unit: LogicalUnit, waiter: Option<TxnId>, events: &mut EventQueue) {
-        if let Some(id) = waiter {
-            self.look_up_again(id, events);
-        }
         let page = self.map.translation().page_at(unit).expect("it is one of the map");
-        self.release(page, events);
+        if let Some(id) = waiter {
+            self.look_up_again(id, page, events);
+        }
+        self.release(page, true, events);
     }
 
     /// Writes a translation page that has to leave DRAM; `successor` waits for that.
