@@ -10,7 +10,7 @@ use crate::tally::Verdict;
 use copyback::config::KeyError;
 use copyback::config::layers::Layer;
 use copyback::run::config::{RunConfig, Stack};
-use copyback::run::{Options, RunError, precondition, simulate_drives};
+use copyback::run::{Image, Options, RunError, precondition, simulate_drives};
 use copyback::workload::rng::{below, stream};
 use proptest::prelude::*;
 
@@ -167,22 +167,30 @@ pub fn holds(case: &Case) -> Result<Verdict, TestCaseError> {
     Ok(Verdict::of(true, &[]))
 }
 
-/// How a run ends: one of a drive when it is made, one of an array when its drives are put together.
+/// How a run ends. A single drive is refused when it is made, an array when its drives are put together.
 fn ends(case: &Case) -> Result<(), RunError> {
     let Some((first, _)) = case.drives.split_first() else { return precondition(&case.config, 0).map(|_| ()) };
-    if case.config.check().is_err() {
+    let drives: Vec<&RunConfig> = if case.config.check().is_ok() {
+        case.drives.iter().collect()
+    } else {
         // A drive that is possible, in an array that is not.
-        let drive = if first.check().is_ok() { first } else { &case.config };
-        let image = match precondition(drive, 0) {
-            // Only its making shows that this drive is impossible, too: no array can be made of it.
-            Err(RunError::Config(_)) if drive.check().is_ok() => return case.config.check().map_err(RunError::Config),
-            made => made?,
-        };
-        let drives = vec![(drive, image)];
-        return simulate_drives(&case.config, drives, nothing(), &Options::default(), &mut |_| {}).map(|_| ());
+        vec![if first.check().is_ok() { first } else { &case.config }]
+    };
+    let images: Vec<Option<Image>> = drives.iter().map(|drive| made(drive)).collect::<Result<_, RunError>>()?;
+    let drives: Option<Vec<_>> = drives.into_iter().zip(images).map(|(drive, image)| Some((drive, image?))).collect();
+    // No array can be made: the mistake would be refused when its drives are put together.
+    let Some(drives) = drives else {
+        return refusal(case).map_or(Ok(()), |(refusal, _)| Err(RunError::Config(refusal)));
+    };
+    simulate_drives(&case.config, drives, nothing(), &Options::default(), &mut |_| {}).map(|_| ())
+}
+
+/// A drive's image. `None` if the drive is impossible although its check passes: only its making shows that.
+fn made(drive: &RunConfig) -> Result<Option<Image>, RunError> {
+    match precondition(drive, 0) {
+        Err(RunError::Config(_)) if drive.check().is_ok() => Ok(None),
+        made => made.map(Some),
     }
-    let drives: Result<_, RunError> = case.drives.iter().map(|drive| Ok((drive, precondition(drive, 0)?))).collect();
-    simulate_drives(&case.config, drives?, nothing(), &Options::default(), &mut |_| {}).map(|_| ())
 }
 
 fn nothing() -> Box<dyn copyback::workload::RequestSource + Send> {
