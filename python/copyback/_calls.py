@@ -1,4 +1,4 @@
-"""What the functions of ``_commands`` do: arguments become options of the native part, and its answers results."""
+"""The functions of ``_commands``: arguments become options of the native part, and its answers become results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scheduling of garbage collection as an environment of Gymnasium: ``pip install 'copyback[gym]'``.
+"""Scheduling of garbage collection as an environment of Gymnasium: ``pip install '.[gym]'``.
 
 One episode is one run. While a collection is active, the agent observes the drive once a period of simulated time
 (``admit.shares.period``, 1 ms). It decides the share of the drive's slots that collections may have, or which requests
@@ -14,7 +14,7 @@ An observation is a vector of six ``float32`` numbers. For others, use a ``gymna
 ``free``               free blocks, as a share of those below which collection starts
 ``outstanding``        logical pages of the host that wait or are under way, per die
 ``reads``, ``writes``  logical pages that have arrived since the last decision, per die
-``idle``               successive decisions without arrivals before them, up to 100, divided by 100
+``idle``               successive decisions before which nothing arrived, up to 100, divided by 100
 ``share``              the share of slots of collections up to now, from 0 to 1
 =====================  ==================================================================================
 

@@ -132,7 +132,7 @@ struct Number {
     value: fn(&Finished) -> Option<f64>,
     print: fn(f64) -> String,
     none: fn(&Finished) -> &'static str,
-    /// The reason for zero with both schemes, if nothing was collected.
+    /// The text of a change if both values are 0, and neither run collected.
     without_gc: &'static str,
 }
 

@@ -11,7 +11,7 @@ use copyback_lab::validate::gate::JudgeOptions;
 
 /// Seeds of each random case.
 const SEEDS: u64 = 5;
-/// The same with `--quick`. Six short runs have a narrower interval than four that are twice as long in all: Student's
+/// The same with `--quick`. Six runs have nearly the interval of four runs that are three times as long: Student's
 /// factor falls from 3.18 to 2.57.
 const SEEDS_QUICK: u64 = 6;
 

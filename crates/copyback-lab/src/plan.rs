@@ -170,7 +170,7 @@ pub struct Experiment {
     pub fit: Option<FitShare>,
     /// Settings over all of it: `table.key=value`, or of one scheme `SCHEME:table.key=value`.
     pub settings: Vec<String>,
-    /// The host's loop, over the settings; that of the settings and files without it.
+    /// The host's loop, over the settings; without it, the loop of the settings and files.
     pub mode: Option<HostMode>,
     /// Policies of the calling program, which replace those of the schemes. `settings` go over their settings.
     pub policies: Vec<SuppliedPolicy>,

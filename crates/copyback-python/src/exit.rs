@@ -93,7 +93,7 @@ pub fn end_calls(py: Python<'_>) -> PyResult<()> {
         py.detach(|| std::thread::sleep(TICK));
     }
     if interrupts::is_caught(py, INTERVAL)? {
-        eprintln!("copyback: a policy caught the exception that ends its run; the process ends without it");
+        eprintln!("copyback: a policy caught the exception that ends its run; the process ends without waiting for it");
         let sys = py.import("sys")?;
         for stream in ["stdout", "stderr"] {
             let _ = sys.getattr(stream).and_then(|stream| stream.call_method0("flush"));

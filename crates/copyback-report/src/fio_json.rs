@@ -306,7 +306,7 @@ fn of_op(job: &JobReport<'_>, count: &Count, group_rate: f64) -> Value {
     });
     let object = value.as_object_mut().expect("it is one");
     let OpRates { kib_per_s, requests_per_s } = &count.rates;
-    // fio's mean is cut to a whole number there, and a group's rate counts from 1 KiB a second on.
+    // `bw_agg` as in fio: the mean is cut to a whole number, and a group of at most 1 KiB a second gives 100 %.
     let share = match (kib_per_s.count, group_rate > 1024.0) {
         (0, _) => 0.0,
         (_, false) => 100.0,

@@ -148,8 +148,7 @@ pub(crate) struct Counts {
     pub of_sets: [u64; SETS],
     /// Pages that are in one of the first two sets or both.
     pub of_both: u64,
-    /// For estimates: the sampled fraction (one of this many pieces was counted), with this standard error of `of_both`
-    /// as a share.
+    /// How the counts were estimated; `None` if they are exact.
     pub estimate: Option<Estimate>,
 }
 

@@ -4,7 +4,7 @@ A figure has the form that it has in its paper (bars, lines over a parameter, di
 filled, the paper's values beside them hollow. Published values come from claims; none is read off a plot. A published
 change is applied to the published value of the base scheme, or to its measured value if none is published. A line below
 the panels states how the runs were shortened, and how many claims hold. The same results give the same bytes. Needs
-matplotlib: ``pip install copyback[plot]``.
+matplotlib: ``pip install '.[plot]'`` in the repository.
 """
 
 from __future__ import annotations

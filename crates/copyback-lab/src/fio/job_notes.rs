@@ -51,12 +51,12 @@ impl JobNotes {
                 false => "",
             };
             say(format!(
-                "with different sizes in `bs`, fio's map of blocks ends the job when a draw finds no free number, mostly \
-                 before it has moved its size; norandommap=1 moves all of it{shortens}"
+                "with different sizes in `bs`, fio's map of blocks ends the job when a draw finds no free block \
+                 number, mostly before it has moved its size; norandommap=1 moves all of it{shortens}"
             ));
         } else if job.replay.iolog.is_none() && !job.is_endless() && job.exceeds_units() {
-            say("with `bs_is_seq_rand`, fio ends the job when a random request reaches beyond its file. Here it begins \
-                 earlier, and the job moves its size"
+            say("with `bs_is_seq_rand`, fio ends the job when a random request reaches beyond its file. Here the \
+                 request begins earlier, and the job moves its size"
                 .into());
         }
         if job.replay.iolog.is_none() && job.pattern.ops[..2] == [true, true] && amount::ends_with_file(job, 0) {

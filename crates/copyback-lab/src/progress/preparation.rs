@@ -33,7 +33,7 @@ impl DrivesToMake {
 pub struct Preparation<'a> {
     bars: &'a Bars,
     bar: &'a Bar,
-    /// The run, and of several drives the number of this one.
+    /// The run's name; with several drives, also the number of this drive.
     name: String,
     drives: &'a DrivesToMake,
     memory: String,
@@ -47,7 +47,7 @@ pub struct Preparation<'a> {
 const LONG: Duration = Duration::from_secs(10);
 /// Time after which an estimate is possible.
 const EXPECTED_FROM: Duration = Duration::from_secs(1);
-/// The share that must be done at a pace, and the time that it must take, for an estimate.
+/// Least share of the work, and least time, for which a pace must be known to give an estimate.
 const SHARE_MIN: f64 = 0.015;
 const PACE_MIN: Duration = Duration::from_secs(1);
 
@@ -91,7 +91,7 @@ impl Pace {
 }
 
 impl<'a> Preparation<'a> {
-    /// Begins now, for a drive of a run: of several, the one with this number.
+    /// Begins now. `number`: the number of this drive, if the run makes several.
     pub fn new(bars: &'a Bars, bar: &'a Bar, run: &str, drives: &'a DrivesToMake, number: usize) -> Self {
         let memory = format::size(drives.bytes as f64);
         let (name, what) = match drives.count {

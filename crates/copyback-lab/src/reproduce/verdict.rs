@@ -89,7 +89,8 @@ impl Published {
         }
     }
 
-    /// Whether it claims that nothing changes. With a tolerance below that, even less than a point is an effect.
+    /// Whether it claims that nothing changes: the published effect is below one point, and below the tolerance if
+    /// there is one.
     fn says_nothing_changes(self, tolerance: Option<f64>) -> bool {
         matches!(self, Self::Effect(effect) if effect.abs() < NOTHING_POINTS.min(tolerance.unwrap_or(NOTHING_POINTS)))
     }

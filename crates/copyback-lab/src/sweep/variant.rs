@@ -72,7 +72,7 @@ fn in_case(entry: Entry) -> Result<InCase, LayerError> {
 }
 
 impl SweepFile {
-    /// A scheme of the file with what it is made of in a case.
+    /// A scheme of the file with its settings in a case.
     pub fn chosen_scheme<'a>(&'a self, scheme: &'a Located, case: &str) -> ChosenScheme<'a> {
         let mut chosen = match self.variants.iter().find(|variant| variant.name == scheme.value) {
             Some(variant) => {

@@ -23,7 +23,7 @@ use subject::Scope;
 /// The gates to judge.
 #[derive(Clone, Debug, Default)]
 pub struct Validation {
-    /// The device: a preset's name or a TOML file. The policies, and the flash of all presets, without it.
+    /// The device: a preset's name or a TOML file; without it, the policies and the flash of all presets.
     pub device: Option<String>,
     /// Fewer and shorter cases.
     pub is_quick: bool,

@@ -125,8 +125,7 @@ fn simulate_under_collections(
     Ok((outcome_of(simulation, preconditioning).report, took_ns))
 }
 
-/// Has the next full block of a plane relocated, unless the plane has a collection; `next` counts over the plane's
-/// blocks.
+/// Starts to relocate the next full block of a plane that has no collection; `next` counts over the plane's blocks.
 fn start_a_collection(simulation: &mut Simulation<'_>, plane: PlaneId, next: &mut u32) -> Result<(), Failure> {
     let blocks = simulation.drives().next().expect("there is a drive").geometry().blocks_per_plane;
     for _ in 0..blocks {

@@ -115,7 +115,8 @@ impl WorkloadSpec {
         self.check_kinds()?;
         match self.footprint {
             Some(Footprint::Share(part)) if !(part > 0.0 && part <= 1.0) => {
-                return Err(wrong("footprint", format!("{part} is not above 0 and at most 1"), "set for example 0.8"));
+                let message = format!("it has to be above 0 and at most 1, not {part}");
+                return Err(wrong("footprint", message, "set for example 0.8"));
             }
             Some(Footprint::Size(Bytes(0))) => {
                 return Err(wrong("footprint", "it is zero", "set for example \"1 GiB\""));

@@ -158,7 +158,8 @@ impl Tenant {
         let Terms { share, region_start, region_size, .. } = &self.terms;
         if let Some(share) = share {
             if !(*share > 0.0 && *share <= 1.0) {
-                return Err(wrong("share", format!("{share} is not above 0 and at most 1"), "set for example 0.5"));
+                let message = format!("it has to be above 0 and at most 1, not {share}");
+                return Err(wrong("share", message, "set for example 0.5"));
             }
             if region_start.is_some() || region_size.is_some() {
                 let help = "remove it, or `region_start` and `region_size`";

@@ -63,7 +63,7 @@ impl Queues {
         die.at() * DIE_LISTS + QUEUES + task.at()
     }
 
-    /// The list of transactions that wait for space on a plane, or on the die if the plane is open.
+    /// The list of transactions that wait for space on a plane, or on the die if they are bound to no plane.
     #[inline(always)]
     pub fn for_space(&self, die: DieId, plane: PlaneId) -> usize {
         if plane.is_some() { self.die_lists + plane.at() } else { self.die_lists + self.planes + die.at() }

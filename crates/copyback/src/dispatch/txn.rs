@@ -35,9 +35,9 @@ pub enum Role {
     ParityWrite,
     /// A page of writes, which are its list.
     FullPage,
-    /// A page of writes of the map, which are its chain.
+    /// A page of writes of the map, which are its list.
     FullMapPage,
-    /// A page of writes of parity, which are its chain.
+    /// A page of writes of parity, which are its list.
     FullParityPage,
     /// A write of the host that ended in DRAM, in a page that fills.
     Filled,
@@ -113,7 +113,7 @@ pub struct Txn {
     pub plane: PlaneId,
     /// Order of arrival.
     pub sequence: u64,
-    /// Order in which it entered its die's window, if that differs.
+    /// Order in which it entered its die's window, if the policy distinguishes tasks; 0 before.
     pub entered: u64,
     /// Transactions that have to end before this one begins.
     pub waits_for: u32,

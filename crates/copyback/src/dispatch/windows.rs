@@ -130,7 +130,7 @@ impl DieWindows {
         self.debits[task.at()] -= 1;
     }
 
-    /// A job takes one more slot. If a transaction in the window is split, its parts may exceed the number of slots.
+    /// A job takes one more slot. Both parts of a split transaction take one, so more than all slots may be in use.
     #[inline(always)]
     pub fn take_slot(&mut self, die: DieId) {
         self.used[die.at()] += 1;

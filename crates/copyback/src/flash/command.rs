@@ -30,7 +30,7 @@ pub struct CommandPlane {
     pub page: PageId,
     /// Mapping units that cross the channel.
     pub units: u32,
-    /// First of the host's transactions that this part serves; the others hang on its chain.
+    /// First of the host's transactions that this part serves; the others are on its list.
     pub txn: TxnId,
 }
 

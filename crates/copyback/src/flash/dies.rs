@@ -51,14 +51,14 @@ pub struct PageOut {
     pub busy_from_ns: u64,
 }
 
-/// Dies, registers and channels of a drive; `O` is shown what happens.
+/// Dies, registers and channels of a drive; `O` observes them.
 pub struct Flash<O> {
     geometry: Geometry,
     timing: Timing,
     rules: Rules,
     dies: Vec<FlashDie>,
     channels: Channels,
-    /// The time until which each plane's registers are known to be in use.
+    /// The time until which each plane's use was counted.
     plane_busy_until_ns: Vec<u64>,
     plane_busy_ns: u64,
     /// Planes that current commands name, with the number of commands each.
@@ -66,7 +66,7 @@ pub struct Flash<O> {
     die_busy_ns: u64,
     /// Whether the end of loading a program must be an event.
     observes_loads: bool,
-    /// Its dies' array times and its channels' transfers are the event queue's timers from this one on.
+    /// The first of its timers in the event queue: one for each die's array, then one for each channel.
     first_timer: u32,
     observer: Option<Box<O>>,
 }

@@ -63,7 +63,7 @@ fn pages_beside_kept_blocks_are_those_of_the_others_and_of_the_open_one() {
 fn skipped_pages_are_used_without_a_program_and_their_block_closes_with_one() {
     let mut ftl = plane(2, "");
     let before = ftl.free_pages_of(PLANE);
-    // Of a block that is opened for it; then of the open one.
+    // Skips pages of a block that is opened for it, then pages of the open block.
     for (offset, unit) in [(2, 0), (7, 1)] {
         let block = ftl.skip_pages(PLANE, 0, offset);
         let page = ftl.write_page(PLANE, &[LogicalUnit(unit)], 0);
@@ -93,7 +93,7 @@ fn no_block_skips_its_end_or_programmed_pages() {
 fn a_page_is_valid_as_long_as_one_of_its_units_is() {
     let mut ftl = plane(2, "");
     append(&mut ftl, 0, 32);
-    // Of the second block: both units of its first page, one of its third.
+    // Trims units of the second block: both of its first page, one of its third.
     for unit in [16, 17, 20] {
         ftl.trim(LogicalUnit(unit));
     }

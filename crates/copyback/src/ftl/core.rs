@@ -47,7 +47,7 @@ pub struct Move {
 pub(super) struct Plane {
     pub free_blocks: u32,
     pub open: [BlockId; OPEN_BLOCKS_MAX],
-    /// Which of two is set apart for paired programs; see `second_active_blocks`.
+    /// Which of two open blocks is set apart for paired programs; see `second_active_blocks`.
     pub paired: Option<u8>,
 }
 

@@ -131,7 +131,7 @@ impl Space {
         self.incoming[plane.at()] > 0
     }
 
-    /// Pages reserved on a plane, or on a die if the plane is open.
+    /// Pages reserved on a plane, or on a die if the plane is `NONE`.
     pub fn reserved_at(&self, geometry: &Geometry, die: DieId, plane: PlaneId) -> u32 {
         self.reserved[account(geometry, die, plane)]
     }
@@ -156,7 +156,7 @@ impl Space {
         (self.reserved.iter().sum(), self.incoming.iter().sum())
     }
 
-    /// The number of further host writes for which a page can be reserved on a plane, or on a die if the plane is open.
+    /// The number of further host writes for which a page can be reserved on a plane, or on a die (`plane`: `NONE`).
     #[inline(always)]
     pub fn reservable(&self, ftl: &Ftl, jobs: &impl JobSpace, die: DieId, plane: PlaneId) -> u32 {
         if plane.is_some() {
@@ -227,7 +227,7 @@ impl Space {
     }
 
     /// Pages of a plane that admitted host writes can use now; none if there is no space for future moves from other
-    /// planes. When such a move comes, or one of the plane's own, or its job begins or ends, this never decreases.
+    /// planes. This never decreases when such a move or one of the plane's own comes, or when its job begins or ends.
     #[inline]
     pub fn host_pages_left(&self, ftl: &Ftl, jobs: &impl JobSpace, plane: PlaneId) -> u32 {
         if jobs.move_pool(plane).is_some() {
@@ -242,9 +242,9 @@ impl Space {
         left.unwrap_or(0)
     }
 
-    /// Whether a plane can relocate another block of this many pages of its own. The reserve is kept for the first.
-    /// Another uses pages beyond the reserve and beyond admitted writes; these are bound to this plane or, if they are
-    /// bound to no plane, to its die.
+    /// Whether a plane can relocate another of its own blocks, with this many pages. The reserve is kept for the first.
+    /// Another uses pages beyond the reserve and beyond admitted writes. `bound`: the plane to which these writes are
+    /// bound, none if they are bound to no plane of its die.
     pub fn takes_own(&self, ftl: &Ftl, own: OwnMoves, plane: PlaneId, bound: PlaneId, pages: u32) -> bool {
         let incoming = self.incoming[plane.at()];
         if !own.has_begun {
@@ -279,7 +279,7 @@ impl Space {
     }
 }
 
-/// The plane that counts the reservations of a plane, or those of a die if the plane is open.
+/// The plane that counts the reservations of a plane, or those of a die if the plane is `NONE`.
 #[inline(always)]
 fn account(geometry: &Geometry, die: DieId, plane: PlaneId) -> usize {
     if plane.is_some() { plane.at() } else { die.at() * geometry.planes_per_die as usize }
@@ -311,8 +311,8 @@ fn left_beside_begun(ftl: &Ftl, incoming: u32, plane: PlaneId, own: OwnMoves) ->
     ftl.host_pages_left_with(plane, blocks_for_moves(ftl, incoming, plane, own))
 }
 
-/// Pages of a plane for the host if this many moves are on their way to its open block, and may take the block kept
-/// after it.
+/// Pages of a plane for the host if this many moves are on their way to its open block, and may take the reserve when
+/// that is full.
 fn left_beside_moves(ftl: &Ftl, plane: PlaneId, incoming: u32) -> u32 {
     ftl.pages_left(plane, Stream::Host).saturating_sub(incoming)
 }

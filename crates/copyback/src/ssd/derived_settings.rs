@@ -54,8 +54,8 @@ pub(super) struct ComposeSettings {
 pub(super) struct CollectionSettings {
     /// Whether collections are jobs, relocations or merges.
     pub mechanism: Mechanism,
-    /// Moves may go to other planes. If collections take no time, they cannot move data of other planes away: writes of
-    /// a plane full of such data would wait for ever, so no relocation may leave its plane.
+    /// Moves may go to other planes. If collections take no time, no relocation may leave its plane: collections could
+    /// not move another plane's data away, and writes of a plane full of it would wait for ever.
     pub leaves_plane: bool,
     /// Which planes take the pages of collections of several blocks, if there are such.
     pub plane_rule: Option<PlaneRule>,

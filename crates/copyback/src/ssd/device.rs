@@ -145,7 +145,7 @@ impl Ssd {
         self.requests.end_of_split(id, now_ns)
     }
 
-    /// The host has no more requests: work ahead of need would serve none from now on.
+    /// The host has no more requests: ends work ahead of need, by which no request would gain.
     pub(crate) fn end_of_requests(&mut self, events: &mut EventQueue) {
         self.drive.end_idleness(events);
         self.end_early_evictions(events);

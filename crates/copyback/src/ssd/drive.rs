@@ -24,7 +24,7 @@ use crate::tasks::gc::trigger::TriggerPolicy;
 /// The kinds of events of the flash, by what ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum FlashEvent {
-    /// A step of the job that has reserved this die ended. The channel: of the transfer with which it ended, if any.
+    /// A step of the job that has reserved this die ended: with a transfer on this channel, or in the array (`NONE`).
     LoneStep(DieId, ChannelId),
     /// A part of a command ended; nothing observes its end.
     Part,
@@ -186,7 +186,7 @@ impl Drive {
         }
     }
 
-    /// Lets every die for which something changed take what it can, in the order of the changes. Dies that are marked
+    /// Lets each marked die take commands until it takes none, in the order of the marks. Dies that are marked
     /// meanwhile follow after the others.
     #[inline]
     pub(crate) fn dispatch_ready(&mut self, events: &mut EventQueue) {
@@ -207,7 +207,7 @@ impl Drive {
             if self.looks_up() {
                 self.update_written(events);
             }
-            // 3. The die's clock runs for what has it now.
+            // 3. The die's clock runs for its current occupant.
             self.update_clock(die, events.now_ns());
         }
         self.dies.clear_marked();

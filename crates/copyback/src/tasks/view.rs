@@ -44,7 +44,7 @@ pub struct Waiting {
 pub struct WorkLeft {
     /// The plane that it collects.
     pub plane: PlaneId,
-    /// Most pages to read: pages that the host overwrites meanwhile are not read.
+    /// Pages to read, at most: pages that the host overwrites meanwhile are not read.
     pub pages_to_read: u32,
     /// Pages to program, at most.
     pub pages_to_program: u32,

@@ -34,7 +34,7 @@ impl Coverage {
     /// A case ran.
     ///
     /// # Panics
-    /// If a mark is of no knob: what is counted, and in which order, does not depend on which case ran first.
+    /// If a mark is of no known knob. Rows are never added here, so that their order does not depend on the cases.
     pub fn add(&mut self, marks: &[Mark]) {
         for &(knob, setting) in marks {
             let row = self.rows.iter_mut().find(|(name, _)| *name == knob);

@@ -17,25 +17,25 @@ use std::sync::OnceLock;
 
 /// The most redraws; then the case is refused.
 const REDRAWS_MAX: u32 = 400;
-/// After so many redraws the subject may be drawn again.
+/// After this many redraws the subject may be drawn again.
 const SUBJECT_REDRAWS_MAX: u32 = 250;
-/// So many other settings are tried to make a drive impossible.
+/// The most settings that are tried to make a drive impossible.
 const SPOILS_MAX: u32 = 100;
-/// One case in so many is under a preset's scheme.
+/// One case in this many has a preset's scheme.
 const SCHEME_EVERY: u64 = 3;
-/// One redraw in so many takes a knob of the device: errors state its values without its keys.
+/// One redraw in this many takes a knob of the device: errors state its values without its keys.
 const DEVICE_EVERY: u64 = 4;
-/// One redraw in so many takes any knob.
+/// One redraw in this many takes any knob.
 const ANY_EVERY: u64 = 12;
 
-/// Settings that need so many others that they hardly run unless they are the subject,
+/// Settings that hardly run unless they are the subject, because they need many others.
 const DEMANDING: &[&str] = &[
     "redundancy.policy = \"rain\"",
     "redundancy.policy = \"ttflash\"",
     "mapping.policy = \"fast\"",
     "mapping.policy = \"superpage\"",
 ];
-/// which they are in one turn of so many.
+/// One turn in this many has a demanding setting as its subject.
 const DEMANDING_EVERY: u64 = 4;
 
 /// One setting of every knob.
@@ -152,7 +152,7 @@ fn in_turn<T: Copy>(all: &[T], turn: u64) -> T {
 }
 
 impl Choices {
-    /// Settings that go together, by a number.
+    /// Draws settings that go together; the number determines all draws.
     fn draw(&self, number: u64) -> Choice {
         let mut rng = stream(number, "swarm.settings");
         let (mut choice, subject) = self.begin(&mut rng);

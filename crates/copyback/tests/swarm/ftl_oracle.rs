@@ -98,7 +98,7 @@ impl Oracle {
         }
     }
 
-    /// The page that was begun unit by unit on a plane, if any, was ended as it was.
+    /// Follows `seal_page`: the page that was begun unit by unit on a plane, if any, was padded.
     fn seal(&mut self, ftl: &Ftl, plane: PlaneId) {
         let g = &ftl.geometry;
         for (block, point) in self.write_point.iter_mut().filter(|(b, _)| *b / g.blocks_per_plane == plane.0) {
@@ -268,7 +268,7 @@ impl Bench {
         self.oracle.erase(&self.ftl, block);
     }
 
-    /// Whose newest data a block holds, in the order of the places, by the oracle's books.
+    /// The units whose newest data a block holds by the oracle's account, in the order of the places.
     fn owners(&self, block: BlockId) -> Vec<u32> {
         let first = block.0 * self.ftl.geometry.units_per_block;
         let stored =

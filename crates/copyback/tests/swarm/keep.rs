@@ -1,4 +1,4 @@
-//! Keeps the rest of a case that failed: a configuration and a trace that the program runs.
+//! Keeps a shrunk case that failed: a configuration and a trace that the program runs.
 
 use crate::{kept, runs, traces};
 use copyback::workload::write::{WriteFormat, write_trace};
@@ -29,7 +29,7 @@ pub fn run(number: u64, case: &runs::Case) -> String {
         write_trace(&mut source, path, WriteFormat::Parquet).map(|_| ()).map_err(|e| e.to_string())
     });
     let how = if case.is_plain() {
-        "the program breaks there too, if an invariant broke; what only the swarm compares it does not see"
+        "shows the failure if an invariant broke; the program makes no comparisons as the swarm does"
     } else {
         "without the relocations, which only the swarm makes"
     };

@@ -2,8 +2,7 @@
 //!
 //! A swarm draws cases: drives with one setting of every knob, hosts, faults. A case's number determines its kind and
 //! all random draws, so that the number alone replays it. A few cases run with all other tests; `make swarm` runs for a
-//! given time. A failure prints the command that replays it, shrinks the case, and keeps the rest as a configuration
-//! and a trace.
+//! given time. A failure prints the command that replays it, and keeps the shrunk case as a configuration and a trace.
 //!
 //! `SWARM_SEED`: number of the first case; `SWARM_CASES`: number of cases; `SWARM_SECONDS`: time limit; `SWARM_KIND`:
 //! only cases of this kind.
@@ -37,7 +36,7 @@ fn setting(name: &str) -> Option<u64> {
     std::env::var(name).ok().filter(|text| !text.is_empty()).map(|text| number(name, &text))
 }
 
-/// Any other text is an error: another swarm than the one that was asked for would find nothing.
+/// Parses a whole number. Anything else is an error: a default instead would run another swarm, and seem to pass.
 fn number(name: &str, text: &str) -> u64 {
     let lowest = u64::from(name != "SWARM_SEED");
     let number = text.parse().ok().filter(|number| *number >= lowest);

@@ -66,7 +66,7 @@ pub fn wish() -> impl Strategy<Value = Wish> {
 }
 
 impl Wish {
-    /// What becomes of the wish in the hands of a host.
+    /// The wish as a host of this kind changes it.
     pub fn of_host(mut self, host: &str, number: usize, count: usize) -> Self {
         match host {
             "sequential" => self.place = ((number as u64) << 32).div_euclid(count as u64) as u32,
@@ -99,7 +99,7 @@ impl Wish {
     }
 }
 
-/// A full block is relocated after so many events: the first that can be, from this one on.
+/// A relocation after a number of events: of the first full block, from `block` on, that can be relocated.
 #[derive(Clone, Copy, Debug)]
 pub struct Relocation {
     pub after_events: u64,
@@ -229,7 +229,7 @@ pub fn caught<T>(work: impl FnOnce() -> Result<T, RunError>) -> Result<T, TestCa
     }
 }
 
-/// Drives with their preconditioned under one host, all checked; what the records say, and the drives' own work.
+/// Runs preconditioned drives under one host, with all checks; returns the records and each drive's own work.
 pub fn run_together(
     drives: Vec<(&RunConfig, Ftl)>,
     host: &HostConfig,
@@ -255,7 +255,7 @@ pub fn comes_to_an_end() -> impl FnMut(Progress) {
     }
 }
 
-/// Runs a case step by step, with its relocations; how many there were.
+/// Runs a case step by step, with its relocations; returns the outcome and the number of relocations.
 fn run_disturbed(case: &Case, ftl: Ftl, check: bool, keep: bool) -> Result<(Outcome, u64), TestCaseError> {
     caught(|| {
         let preconditioning = ftl.counts();
@@ -297,8 +297,8 @@ pub fn held(ftl: &Ftl) -> Vec<bool> {
     (0..ftl.geometry.logical_units).map(|unit| ftl.lookup(LogicalUnit(unit)).is_some()).collect()
 }
 
-/// What is held in the end follows from the requests in the order of their arrival: the last that concerns a unit
-/// decides. A buffer keeps what it has.
+/// Which units hold data in the end follows from the requests in the order of their arrival: the last write or trim of
+/// a unit decides. With a buffer nothing is checked: data may be in it.
 ///
 /// # Panics
 /// With a unit that is lost, or that should not be there.
@@ -359,8 +359,8 @@ fn check_report(case: &Case, report: &Report, relocated: u64) -> Result<(), Test
     };
     prop_assert!(report.peak_outstanding <= limit, "{} requests were inside at once", report.peak_outstanding);
 
-    // Every place of a programmed page belongs to a count. Without a clock units are appended one by one: pages are
-    // rounded up for each block, and a page that the preconditioning began stays incomplete.
+    // Every place of a programmed page belongs to a count. In zero time (preconditioning, `ideal`), units are appended
+    // one by one: pages are rounded up for each block, and a page that the preconditioning began stays incomplete.
     let flash = &report.flash;
     let units_per_page = u64::from(geometry.units_per_page);
     let places = units_per_page * (flash.host_page_programs + flash.gc_page_programs + flash.other_page_programs);
@@ -375,7 +375,7 @@ fn check_report(case: &Case, report: &Report, relocated: u64) -> Result<(), Test
     }
     let has_relocated = flash.blocks_relocated > 0 || !case.relocations.is_empty();
     if let (Some(map), false) = (&report.map, has_relocated) {
-        // Each translation page that was written is a unit; pages that it shares with others count as it does.
+        // Each translation page that was written counts as one unit, also if it shares a flash page with others.
         prop_assert_eq!(flash.other_units, map.page_programs + report.parity.map_or(0, |parity| parity.units));
         prop_assert!(map.hits <= map.lookups && map.write_backs + map.updates <= map.page_programs);
     } else if let (Some(parity), false) = (&report.parity, has_relocated) {
@@ -399,7 +399,8 @@ fn check_report(case: &Case, report: &Report, relocated: u64) -> Result<(), Test
     if let Some(total) = wa.total {
         let parts = [wa.host, wa.gc, wa.other, wa.padding].map(Option::unwrap);
         prop_assert!((parts.iter().sum::<f64>() - total).abs() < 1e-9 * total.max(1.0), "{:?}", wa);
-        // It ends with the last request, when pages may still fill: some whole number of units was programmed by then.
+        // It counts up to the last request, when open pages may still wait for units: some whole number of units was
+        // programmed by then.
         let all = total + wa.after_last_request.unwrap_or(f64::NAN);
         let by_then = if all > 0.0 { units as f64 / all } else { host_written as f64 };
         prop_assert!(all > 0.0 || units == 0);
@@ -431,7 +432,7 @@ fn check_records(case: &Case, records: &[RequestRecord]) -> Result<(), TestCaseE
     let (read_ns, program_ns) = (least(timing.read.list()), least(timing.program.list()));
     let least_read_ns = timing.command.0 + read_ns + transfer_ns(1);
     let least_write_ns = timing.command.0 + program_ns + transfer_ns(geometry.units_per_page);
-    // Writes end in DRAM, and reads find them there, also if pages fill.
+    // With a buffer, or with pages that wait to fill, writes end in DRAM, and reads are served from it.
     let has_buffer = !matches!(case.config.buffer, BufferConfig::None(_)) || case.config.frontier.fill().is_some();
     let has_trims = case.asked().iter().any(|r| r.op == Op::Trim);
 

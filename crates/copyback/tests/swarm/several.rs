@@ -37,7 +37,7 @@ impl Case {
 /// request of all hosts, so that it continues for longer with other drives.
 fn obstacle(config: &RunConfig) -> Option<&'static str> {
     let has_task = |task: &str| config.tasks.on().any(|(name, _)| name == task);
-    // A buffer's settings are written if they are not the default.
+    // The text has a key of the buffer only if its value is not the default.
     let buffer = toml::to_string(&config.buffer).expect("a buffer is a table");
     let obstacles = [
         (config.trigger.build(&Geometry::new(&config.device())).idle().is_some(), "trigger.idle"),
@@ -78,7 +78,7 @@ pub fn holds(case: &Case) -> Result<Verdict, TestCaseError> {
     for (device, (config, ftl, asked)) in drives.iter().enumerate() {
         let (alone, own_work) = run_together(vec![(config, ftl.clone())], &host, asked)?;
         prop_assert_eq!(&work[device], &own_work[0], "work of drive {}", device);
-        // Numbers count over all drives there and over one here.
+        // `index` counts the requests of all drives in the common run, and of one drive in the run alone.
         let of_device: Vec<u64> =
             (0..).zip(&all).filter(|(_, r)| r.device == device as u32).map(|(at, _)| at).collect();
         let mut among: Vec<RequestRecord> = Vec::new();

@@ -44,8 +44,7 @@ pub fn check_times(case: &Case, ftl: &Ftl, outcome: &Outcome) -> Result<Option<P
     Ok(Some(predicted.of_kinds))
 }
 
-/// The blocks of a plane before the run. In which order the free ones will be opened a copy of the drive shows, which
-/// opens them all.
+/// The blocks of a plane before the run. A copy of the drive opens all free blocks, to show their order.
 fn blocks_of(ftl: &Ftl, plane: PlaneId) -> BlocksOfPlane {
     let g = &ftl.geometry;
     let number = |block: BlockId| (block.0 % g.blocks_per_plane) as usize;

@@ -28,13 +28,13 @@ pub const KNOBS: &[(&str, &[&str])] = &[
     ("damage", &["none", "cut", "bytes", "removed", "repeated", "digits"]),
 ];
 
-/// What happened to a file. Places are shares of 2¹⁶ of it.
+/// What happened to a file. Places are in 1/65,536 of its length.
 #[derive(Clone, Debug)]
 enum Damage {
     None,
-    /// It ends there.
+    /// The file ends at this place.
     Cut(u16),
-    /// Bytes that are other bytes.
+    /// Bytes at these places are replaced.
     Bytes(Vec<(u16, u8)>),
     /// A part is missing.
     Removed(u16, u8),

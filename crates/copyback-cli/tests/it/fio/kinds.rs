@@ -181,7 +181,7 @@ const REFUSED: &[(&str, &str)] = &[
     ("size=50%", "size in bytes"),
     ("bssplit=4k/60:8k/60", "add up to 120"),
     ("filename=/d\noffset=120k\noffset_increment=25%\nsize=1m", "both in bytes"),
-    ("rw=read:-8k\nsize=64k\noffset=32k\nfilesize=128k", "begins its offset before the end of the file"),
+    ("rw=read:-8k\nsize=64k\noffset=32k\nfilesize=128k", "bytes before the end of the file"),
     ("rw=trimwrite:8k\nsize=64k\nio_size=32k", "trimwrite with holes"),
     ("rw=read:40k\noffset=32k\nfilesize=128k", "goes on at twice the offset"),
     ("rw=randrw\nbs=4k,16k\nsize=1m\nloops=2", "ends each pass after another number of bytes"),

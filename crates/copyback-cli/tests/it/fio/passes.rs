@@ -215,10 +215,10 @@ fn blocks_of_different_sizes_share_fios_map() {
     let writes: u64 = writes.trim().split(' ').next().unwrap().replace(',', "").parse().unwrap();
     assert!(writes > 64, "{ran}");
     let text = printed_for("--name=a --rw=randrw --bs=4k,16k --size=1m");
-    assert!(text.contains("fio's map of blocks ends the job when a draw finds no free number"), "{text}");
+    assert!(text.contains("fio's map of blocks ends the job when a draw finds no free block number"), "{text}");
     for whole in ["--bs=4k", "--bs=4k,16k --norandommap=1", "--bsrange=4k-16k"] {
         let text = printed_for(&format!("--name=a --rw=randrw {whole} --size=1m"));
-        assert!(!text.contains("finds no free number"), "{whole}: {text}");
+        assert!(!text.contains("finds no free block number"), "{whole}: {text}");
     }
 }
 

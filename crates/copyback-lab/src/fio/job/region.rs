@@ -91,8 +91,8 @@ impl Job {
         if self.pattern.is_random || self.pattern.modifier.skip_bytes >= 0 || !begins_later {
             return Ok(());
         }
-        let message = "with holes backwards, fio 3.33 begins its offset before the end of the file, not at the offset, and \
-                       such an order is not simulated";
+        let message = "with holes backwards, fio 3.33 begins `offset` bytes before the end of the file, not at the \
+                       offset; this order is not simulated";
         let names: &[&str] = &["offset", "offset_increment"];
         Err(self.at(names).wrong(message, "remove the offset, or what follows the colon of rw"))
     }

@@ -220,7 +220,7 @@ fn why_without_cache_commands(run: &RunConfig) -> Option<String> {
     let is_used = builds(run, BuilderName::Cache) || has(run, GcBuilderName::Pipeline);
     if_so(
         !is_used,
-        "no builder uses the cache register: `cache` in `compose.builders` does, `pipeline` in `compose.gc`",
+        "no builder uses the cache register: `cache` in `compose.builders` and `pipeline` in `compose.gc` do",
     )
 }
 

@@ -99,7 +99,7 @@ fn of_defaults(stack: &Stack, resolved: &Resolved) -> Vec<String> {
     let note = |(key, is_set, is_used, says): (&str, bool, bool, &str)| {
         let key = format!("host.{key}");
         let text = users_text(stack, &key)?;
-        // The command line asks for the default, too.
+        // A default counts as set if the command line names it.
         let is_asked_for = is_set || (is_several && text.origin == Origin::CommandLine);
         (is_asked_for && !is_used).then(|| format!("`{key}` ({}) has no effect: {says}", text.name))
     };

@@ -10,7 +10,7 @@ use std::sync::Arc;
 /// The open decisions of a paper.
 #[derive(Clone, Debug)]
 pub struct Open {
-    /// A world runs one of this many parts of each headline's requests and warm-up.
+    /// The divisor of each headline's requests and warm-up in a small world.
     pub part: u64,
     /// Settings of every world, as `--set` takes them: a smaller drive.
     pub sets: Vec<String>,

@@ -1,6 +1,6 @@
-//! A view as SVG, as tc12 draws it: panels below each other on one time axis. A response is a needle at its arrival, as
-//! high as its time; of those of one pixel the longest is visible. The background is tinted when drives collect: in a
-//! drive's panel that drive, in the volume's panel any drive of the array.
+//! A view as SVG, as tc12 draws it: panels below each other on one time axis. A response is a needle at its arrival,
+//! as high as its time; each pixel shows the longest one. A drive's panel is tinted while that drive collects, the
+//! volume's panel while any drive of the array collects.
 
 use crate::svg::{self, Colour, INK, PALE};
 use copyback::observe::microscope::panels::{Panel, Shows, panels, united, when_collecting};

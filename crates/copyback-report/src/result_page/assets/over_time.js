@@ -7,8 +7,8 @@ const OVER_TIME = [
   ["dies_collecting", "Over time: garbage collection", "Dies in garbage collection at the ends of intervals.", "dies collecting", 1, number],
 ];
 
-const SHADED = "shade: from the least to the most interval in it.";
-const BARE = "the least and the most interval in it, in which next to nothing may have been written, are in its tooltip and data.";
+const SHADED = "shade: from the lowest to the highest interval in it.";
+const BARE = "its lowest and highest interval, which may have almost no writes, are in the tooltip and in the data.";
 
 function overTime(runs) {
   const drawn = runs.filter((run) => run.series && run.series.end_ns.length);
@@ -130,7 +130,7 @@ function dieChart(runs, state) {
         })),
       };
     },
-    table: () => [["run", "die", "share of the time", "most in one while"], shown().flatMap((run) => {
+    table: () => [["run", "die", "share of the time", "most in one interval"], shown().flatMap((run) => {
       const all = cells(run);
       return run.dies.dies.map((die, at) => {
         const of = all.filter((cell) => cell[2] === at).map((cell) => cell[3]);

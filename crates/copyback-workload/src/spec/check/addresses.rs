@@ -16,7 +16,8 @@ impl WorkloadSpec {
         let own = [&self.read_size, &self.write_size, &self.trim_size].into_iter().flatten().chain(&self.size);
         let least = own.map(|size| size.offset_align.unwrap_or(align)).min().unwrap_or(align);
         if unit.0 == 0 || unit > least {
-            let message = format!("{unit} is not above 0 and at most the smallest unit of the operations, {least}");
+            let message =
+                format!("it has to be above 0 and at most {least}, the smallest unit of an operation, not {unit}");
             return Err(wrong("addresses.map_unit", message, "lower it, or remove it"));
         }
         Ok(())

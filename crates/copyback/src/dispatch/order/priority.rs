@@ -7,8 +7,9 @@
 //!   collection and writes in order of arrival. Under `"read"`, if the first of several evicted pages causes a
 //!   collection, the other pages precede it. If collection is not first, its data is not first on a channel either.
 //! - `next_collection` (default `"at-once"`): when a die that has just collected may collect again: `"at-once"`, or
-//!   `"after-waiting"`, after the waiting requests that arrived before the die's last collection began. Own: in the
-//!   papers, collections follow each other. A controller that limits the wait of a read does not permit that.
+//!   `"after-waiting"`, after the waiting requests that arrived before the die's last collection began. No source
+//!   states it: in the papers, collections follow each other, which a controller that limits the wait of a read does
+//!   not permit.
 
 use super::{Class, OrderPolicy, OrderView, Parameters};
 use crate::flash::geometry::Geometry;

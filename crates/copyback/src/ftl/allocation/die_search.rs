@@ -112,7 +112,7 @@ impl DieSearch {
         self.has_gained.fill(false);
     }
 
-    /// Notes what dies that gained have now. Whether they have pages is found out when they win.
+    /// Notes the current keys of dies that gained. Whether they have pages is checked when they win.
     fn note_gains(&mut self, ring: Ring, load: &impl Load) {
         while let Some(die) = self.gained.pop() {
             self.has_gained[die.at()] = false;

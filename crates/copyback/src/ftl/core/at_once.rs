@@ -28,8 +28,8 @@ impl Ftl {
         self.close_if_full(plane, block, write_point, stamp);
     }
 
-    /// Completes the page that was begun on a plane by appending: the rest of it is padding. Whole pages are bound only
-    /// after whole pages.
+    /// Completes the page that was begun on a plane by appending: the rest of it is padding. A whole page can then be
+    /// bound behind it.
     pub fn seal_page(&mut self, plane: PlaneId, stream: Stream, stamp: u64) {
         if !self.frontier.has_second_active() {
             self.seal_write_point(plane, self.frontier.open_block_of(stream), stamp);

@@ -207,7 +207,7 @@ impl Cached {
         self.slot_of[key as usize] = slot + 1;
     }
 
-    /// The entries of units came from flash, or are known to be nowhere.
+    /// The entries of units came from flash, or flash is known to hold none of them.
     pub fn loaded(&mut self, first: LogicalUnit, units: u32) {
         for key in self.keys(first, units) {
             let Some(slot) = self.slot(key) else { continue };

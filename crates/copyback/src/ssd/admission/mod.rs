@@ -37,7 +37,7 @@ pub(super) struct Admission {
     pub(super) shares: TaskShares,
     /// Pages promised to writes and moves.
     pub(super) reservations: PageReservations,
-    /// What finds the best die for a page, if the allocation compares dies. Invariant: the die that it finds is the one
+    /// The searches for the best die for a page, if the allocation compares dies. Invariant: a search finds the die
     /// that a comparison of all dies finds.
     pub(super) searches: Option<Box<DieSearches>>,
 }
@@ -85,8 +85,8 @@ impl Drive {
         OwnMoves { pages, has_begun: job.beginning().is_some() }
     }
 
-    /// Whether the remaining pages of a collection are counted plane by plane: moves of several blocks belong to
-    /// several planes, and a row of a superpage is programmed as one, however few of its units remain.
+    /// Whether the remaining pages of a collection are counted plane by plane. The number of moves does not give them
+    /// if its blocks are on several planes, or if it moves superpages: rows are programmed whole, even for few units.
     #[inline(always)]
     pub(in crate::ssd) fn keeps_moves_left(&self, id: JobId) -> bool {
         self.gc.jobs[id].footprint().is_row() || self.geometry.has_superpages()
@@ -332,7 +332,7 @@ impl Drive {
         self.notify_die_search(die);
     }
 
-    /// A slot that no task had is free in a die's window: transactions that wait for it enter.
+    /// A die's window may have a free slot that no transaction has released: transactions that wait for it enter.
     pub(in crate::ssd) fn fill_window(&mut self, die: DieId, events: &mut EventQueue) {
         self.admit_waiting(Change::Slot { die, task: None }, events);
     }
@@ -401,7 +401,7 @@ impl Drive {
         self.notify_die_search(die);
     }
 
-    /// Sends a write to the die of its data, which is decided now, or to the page that is open there.
+    /// Sends a write to its die, which is chosen now; or to the open page of its destination, if pages fill.
     #[inline]
     pub(in crate::ssd) fn send_write(&mut self, id: TxnId, events: &mut EventQueue) {
         if self.host_data.filling.is_some() {

@@ -32,7 +32,7 @@ impl PageReservations {
         self.shared.is_some()
     }
 
-    /// The pool that a plane shares with others, if it shares blocks with them.
+    /// The state of a plane's stock, if planes share blocks.
     #[inline(always)]
     pub fn move_pool(&self, plane: PlaneId) -> Option<MovePool> {
         self.shared.as_ref().map(|shared| shared.move_pool(plane))

@@ -88,7 +88,7 @@ impl Drive {
     /// Steps 2.1 and 2.2: a slot became free. Jobs have precedence over the transactions that the policy names.
     #[inline(always)]
     fn after_slot(&mut self, die: DieId, task: Option<Source>, events: &mut EventQueue) {
-        // A window whose transactions were split may still be full, but their task may have room elsewhere.
+        // The window may still be full, because transactions were split. Their task may now enter at another die.
         if !self.admission.control.has_room(die) && !self.admission.control.distinguishes_tasks() {
             return;
         }

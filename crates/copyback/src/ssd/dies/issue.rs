@@ -323,8 +323,8 @@ impl Drive {
         self.records.counters.on_eviction(case, command.planes, self.flash.planes_in_use(), now_ns);
     }
 
-    /// Collects the planes that took host data, if their watermarks require it. All parts of a row belong to one plane;
-    /// `before` is a plane whose watermark was or will be examined elsewhere.
+    /// Collects the planes that took host data, if their watermarks require it: once for all parts of a row, which
+    /// belong to one plane. Skips `before`, a plane whose watermark was or will be examined elsewhere.
     pub(in crate::ssd) fn collect_planes_of(
         &mut self,
         parts: &[CommandPlane],

@@ -103,7 +103,7 @@ impl Drive {
         let page = self.bind_row(id, (plane, write_point), units, data, events.now_ns());
         let mut command = Command::new(FlashOp::Program, self.gc.jobs[id].source(), id, events.now_ns());
         self.push_row(&mut command, plane, page, self.geometry.units_per_flash_page, TxnId::NONE);
-        // These writes complete with the first page that is theirs alone, or with the last page.
+        // These writes complete with the first page without moves or, if there is none, with the last page.
         let first = units.div_ceil(self.geometry.units_per_flash_page as usize);
         command.parts[first.min(command.parts().len() - 1)].txn = dirty.first;
         self.issue(die, &command, events);

@@ -60,7 +60,7 @@ impl BackgroundTasks {
         }
     }
 
-    /// The source of the task of this place, if it has something to do.
+    /// The source of the task with this index, if it has something to do.
     fn due(&self, place: usize) -> Option<Source> {
         let (source, task) = &self.tasks[place];
         task.is_due().then_some(*source)

@@ -74,7 +74,7 @@ impl Drive {
         self.gc.idleness.update(is_serving, idle, events);
     }
 
-    /// The host has no more requests: idle collections from now on would serve none.
+    /// The host has no more requests: ends idle collections, by which no request would gain.
     pub(crate) fn end_idleness(&mut self, events: &mut EventQueue) {
         self.gc.idleness.end_host(events);
         self.end_background(events);

@@ -27,7 +27,7 @@ pub(in crate::ssd) struct Relocations {
     units_per_page: u32,
     planes_per_die: u32,
     time: CollectingTime,
-    /// Number of dies whose writes wait for a page in one line.
+    /// Number of dies that share one list of writes that wait for a page.
     dies_in_line: u32,
 }
 
@@ -95,7 +95,7 @@ impl Relocations {
         self.as_task.map_or(1, |task| task.buffer_pages)
     }
 
-    /// The first of the dies whose writes wait for a page in one line with this die's.
+    /// The first of the dies that share this die's list of writes that wait for a page.
     #[inline]
     pub fn first_in_line(&self, die: DieId) -> DieId {
         DieId(die.0 - die.0 % self.dies_in_line)

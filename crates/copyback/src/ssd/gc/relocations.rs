@@ -49,8 +49,8 @@ impl Drive {
         }
     }
 
-    /// The planes of the plane's scope, if the scope is below its watermark. Without a host no request would gain by
-    /// their collection.
+    /// The planes of the plane's scope, if the scope is below its watermark. None after the host's last request: no
+    /// request would gain by their collection.
     fn planes_below(&mut self, plane: PlaneId, is_collecting: bool) -> Option<PlaneRange> {
         if self.gc.idleness.is_host_done() || !self.may_collect_beside(plane) {
             return None;

@@ -151,8 +151,8 @@ impl Drive {
                 // Its data may leave when another plane of the die has made room.
                 self.collect_lowest_of(die, Start::Space, events);
             } else if self.scheme.settings.collection.leaves_plane && !self.gc.jobs.has_any() {
-                // No plane is reclaimable if reserved pages are not bound yet. When a write binds them, this function
-                // is called again.
+                // If no plane is reclaimable, there are reserved pages that are not bound yet. When a write binds them,
+                // this function is called again.
                 if let Some(reclaimable) = (0..self.geometry.planes).map(PlaneId).find(|&p| self.is_reclaimable(p)) {
                     self.start_collection(reclaimable, Start::Space, events);
                 }

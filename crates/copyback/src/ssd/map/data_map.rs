@@ -23,7 +23,7 @@ pub(in crate::ssd) struct DataMap {
 /// The consequences of written units.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::ssd) struct Written {
-    /// Translation pages among them.
+    /// Translation pages among the written units.
     pub map_units: u32,
     /// Map updates by collections for which host requests waited, and whose programs are issued now.
     pub awaited_updates: u32,

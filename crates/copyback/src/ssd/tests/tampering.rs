@@ -349,7 +349,7 @@ const ROWS: &[Row] = &[
         drive.txns[txn].breakdown_ns[0] += 1;
         true
     }),
-    // Work that was faster than its parts.
+    // The array time of a command exceeds the time that elapsed.
     row!(TimeExplained, "", reads, |drive, _| {
         let Some(d) = drive.flash.inside().dies.iter_mut().find(|d| d.array.is_busy()) else { return false };
         d.commands[d.array.at() as usize].array_end_ns += 100_000;

@@ -3,8 +3,8 @@
 //! Source: atc18 Sections 3.1 and 4.2 name it as one more task, which "swaps contents of data to even out the damage
 //! done on flash memory cells", and do not measure it; static levelling with a threshold is Chang's (SAC 2007).
 //!
-//! Dynamic: a plane opens the free block with the fewest erases next. Static: full blocks that were erased more than
-//! `threshold` times less often than the most erased block are relocated, one at a time, the one with the fewest erases
+//! Dynamic: a plane opens the free block with the fewest erases next. Static: full blocks whose erases are more than
+//! `threshold` below those of the most erased block are relocated, one at a time, the one with the fewest erases
 //! first. The data goes to the same blocks as other moves, and the relocated block is used again. Erases of the
 //! preconditioning count, and dynamic levelling also chooses free blocks there: a run with this task and one without it
 //! begin with different drives.

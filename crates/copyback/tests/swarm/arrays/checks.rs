@@ -26,7 +26,7 @@ use copyback::workload::{Op, Request};
 use proptest::prelude::*;
 
 impl Case {
-    /// The drives as a run of the array has them: what failed is not there, and what replaces it is empty.
+    /// The drives with which a run begins: the replacement of a failed drive is empty.
     fn members(&self) -> Vec<(RunConfig, u64)> {
         let member = |(number, drive): (u32, &RunConfig)| {
             let mut config = drive.clone();
@@ -142,8 +142,8 @@ fn check_report(case: &Case, report: &Report) -> Result<(), TestCaseError> {
     let mut forced = Vec::new();
     for (number, drive) in (0..).zip(&array.drives) {
         let is_there = !case.array.failed.contains(&number) || case.array.rebuild.is_some();
-        let is_told = case.is_coordinated() && case.array.is_coordinated(number) && is_there;
-        prop_assert_eq!(drive.coordination.is_some(), is_told, "drive {}", number);
+        let is_coordinated = case.is_coordinated() && case.array.is_coordinated(number) && is_there;
+        prop_assert_eq!(drive.coordination.is_some(), is_coordinated, "drive {}", number);
         let Some(coordination) = drive.coordination else { continue };
         let asked_for = coordination.forced_collections + coordination.last_resort_collections;
         prop_assert_eq!(drive.collections, asked_for, "collections of drive {}: {:?}", number, coordination);
@@ -157,7 +157,7 @@ fn check_report(case: &Case, report: &Report) -> Result<(), TestCaseError> {
     }
     let of_all: u64 = forced.iter().sum();
     prop_assert_eq!(array.rounds.unwrap_or_default().drives_forced, of_all);
-    // Who includes everybody forces everybody equally often.
+    // The inclusive policy forces all drives equally often.
     let is_shared = case.config.coordination.common().is_some_and(|c| c.scope == Default::default());
     if matches!(case.config.coordination, CoordinationConfig::ReactiveInclusive(_)) && is_shared {
         prop_assert!(forced.windows(2).all(|pair| pair[0] == pair[1]), "{:?}", forced);
@@ -165,8 +165,8 @@ fn check_report(case: &Case, report: &Report) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// What drives hold in the end follows from the requests in the order of their arrival, as far as it is data: the last
-/// that concerns a unit decides. A buffer keeps what it has.
+/// Which data drives hold in the end follows from the requests in the order of their arrival: the last write or trim of
+/// a unit decides. Data may also be in a buffer.
 fn check_contents(
     case: &Case,
     ftls: &[Ftl],
@@ -207,7 +207,7 @@ fn check_contents(
         }
     }
     for (drive, (expected, held)) in expected.iter().zip(held).enumerate() {
-        // What is written for parity, and what a rebuild writes, is not data; beside data it is not on this drive.
+        // Not compared: units that hold parity, drives with a buffer, and drives that failed (a rebuild writes them).
         let has_parity = matches!(case.array.level, RaidLevel::Raid5 | RaidLevel::Raid6);
         let buffers = !matches!(case.drives[drive].buffer, BufferConfig::None(_));
         if buffers || case.array.failed.contains(&(drive as u32)) {
@@ -227,7 +227,7 @@ fn check_contents(
     Ok(())
 }
 
-/// Whether a unit of a drive is of a stripe's parity, or behind all stripes.
+/// Whether a unit of a drive holds parity of a stripe.
 fn is_parity(layout: &Layout, drive: u32, unit: usize, geometry: &Geometry) -> bool {
     let row = unit as u64 * u64::from(geometry.unit_bytes) / layout.unit_bytes();
     row < layout.stripes() && (layout.data()..layout.data() + layout.parity()).any(|m| layout.drive(row, m) == drive)
@@ -285,7 +285,7 @@ fn each_as_if_alone(
             continue;
         }
         let (mut alone, _) = run_together(vec![(drive, ftl.clone())], &host, &asked)?;
-        // Numbers count over all drives there and over one here.
+        // `index` counts the requests of all drives in the common run, and of one drive in the run alone.
         let number = |record: &RequestRecord| numbers.binary_search(&record.index).ok();
         let renumbered = together.iter().filter_map(|r| Some(RequestRecord { index: number(r)? as u64, ..*r }));
         let mut among: Vec<RequestRecord> = renumbered.collect();

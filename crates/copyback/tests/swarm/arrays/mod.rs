@@ -27,10 +27,10 @@ use proptest::sample::select;
 const UNCOORDINATED: Setting = "policy = \"uncoordinated\"";
 const PROACTIVE_IDLE: Setting = "policy = \"ggc-proactive-idle\"";
 const SOFT_LIMIT: Setting = "policy = \"ggc-proactive-soft-limit\"";
-const NOT_TOLD: &[(Setting, &[u32])] = &[("none", &[]), ("first", &[0]), ("some", &[1, 2, 6])];
+const NOT_COORDINATED: &[(Setting, &[u32])] = &[("none", &[]), ("first", &[0]), ("some", &[1, 2, 6])];
 
-/// Knobs of an array, in addition to those of its drives, the plainest first. The first word of a row is its name, and
-/// tells the table of a setting.
+/// Knobs of an array, in addition to those of its drives, the plainest setting first. A row begins with its name, whose
+/// first word is the table or the policy of its settings.
 pub const KNOBS: &[(&str, &[Setting])] = &[
     (
         "array.level",
@@ -90,7 +90,7 @@ pub const KNOBS: &[(&str, &[Setting])] = &[
 struct Plan {
     settings: Vec<Setting>,
     drives: u32,
-    /// Stripe units are this multiple of the whole mapping units of all drives; 0 for the default.
+    /// The stripe unit, in multiples of the grain that suits the mapping units of all drives; 0 for the default.
     stripe_factor: u64,
     failed: Vec<u32>,
     /// Which of the kinds each drive is.
@@ -127,7 +127,7 @@ impl Plan {
         array.gc_aware_reads &= array.level != RaidLevel::Raid0;
         for &drive in &self.failed {
             array.failed.push(drive % array.drives);
-            // Without a drive that failed nothing is rebuilt: that is looked at below.
+            // `rebuild` without a failed drive is an error, and is removed below.
             if (ArrayConfig { rebuild: None, ..array.clone() }).check().is_err() {
                 array.failed.pop();
             }
@@ -150,7 +150,7 @@ impl Plan {
         toml::from_str(&text).unwrap_or_else(|e| panic!("{e}\n{text}"))
     }
 
-    /// A kind of drive with what a drive of an array has beside others.
+    /// A kind of drive, with the plan's watermarks.
     fn drive(&self, choice: &Choice) -> (RunConfig, String, Vec<Mark>) {
         let (mut config, text, marks) = choice.configuration();
         let watermark = |knob| match self.of(knob) {
@@ -210,8 +210,8 @@ pub fn case() -> impl Strategy<Value = Case> {
     // Most arrays are of one kind.
     let kind_of = prop_oneof![1 => Just(vec![0u8; 8]), 1 => prop::collection::vec(0..3u8, 8)];
     let any = choice(Demands { is_allowed: is_quick, obstacle });
-    let told = choice(Demands { is_allowed: is_quick, obstacle: obstacle_to_being_told });
-    let first = prop_oneof![3 => told, 1 => any.clone()];
+    let coordinated = choice(Demands { is_allowed: is_quick, obstacle: obstacle_to_coordination });
+    let first = prop_oneof![3 => coordinated, 1 => any.clone()];
     let kinds = (first, prop::collection::vec(any, 0..3)).prop_map(|(first, mut kinds)| {
         kinds.insert(0, first);
         kinds
@@ -253,7 +253,7 @@ fn obstacle(config: &RunConfig) -> Option<&'static str> {
 }
 
 /// The reason why a drive cannot be coordinated, if its settings have one.
-fn obstacle_to_being_told(config: &RunConfig) -> Option<&'static str> {
+fn obstacle_to_coordination(config: &RunConfig) -> Option<&'static str> {
     let obstacles = [
         (config.preemption.is_timeless() || config.preemption.as_task().is_some(), "preemption.policy"),
         (config.mapping.log_blocks().is_some(), "mapping.policy"),
@@ -264,7 +264,7 @@ fn obstacle_to_being_told(config: &RunConfig) -> Option<&'static str> {
 }
 
 /// Whether a drive can be coordinated.
-fn can_be_told(config: &RunConfig, coordination: &CoordinationConfig) -> bool {
+fn can_be_coordinated(config: &RunConfig, coordination: &CoordinationConfig) -> bool {
     let alone = RunConfig { coordination: coordination.clone(), ..config.clone() };
     alone.check().is_ok()
 }
@@ -282,17 +282,19 @@ fn assembled(plan: &Plan, wishes: &[Wish], host: &'static str) -> Case {
         array.stripe_unit = Some(Bytes(grain));
     }
     let stripe_bytes = array.stripe_unit_bytes(grain);
-    let named = NOT_TOLD.iter().find(|(name, _)| *name == plan.of("array.coordinated")).expect("it is one of them").1;
-    let is_told = |drive: u32| !named.contains(&drive) && can_be_told(&drives[drive as usize], &coordination);
-    let not_told: Vec<u32> = (0..array.drives).filter(|&drive| !is_told(drive)).collect();
-    let first_told = (0..array.drives).find(|&drive| is_told(drive));
-    if !not_told.is_empty() {
-        let text = format!("drives = {not_told:?}\ncoordinated = false");
+    let named = NOT_COORDINATED.iter().find(|(name, _)| *name == plan.of("array.coordinated"));
+    let named = named.expect("it is one of them").1;
+    let is_coordinated =
+        |drive: u32| !named.contains(&drive) && can_be_coordinated(&drives[drive as usize], &coordination);
+    let excluded: Vec<u32> = (0..array.drives).filter(|&drive| !is_coordinated(drive)).collect();
+    let first_coordinated = (0..array.drives).find(|&drive| is_coordinated(drive));
+    if !excluded.is_empty() {
+        let text = format!("drives = {excluded:?}\ncoordinated = false");
         array.overrides.push(toml::from_str(&text).expect("an override"));
     }
     // The run has the configuration of the first coordinated drive; if there is none, nothing is coordinated.
-    let mut config = drives[first_told.unwrap_or(0) as usize].clone();
-    if first_told.is_none() {
+    let mut config = drives[first_coordinated.unwrap_or(0) as usize].clone();
+    if first_coordinated.is_none() {
         coordination = CoordinationConfig::default();
     }
     config.coordination = coordination;
@@ -305,7 +307,7 @@ fn assembled(plan: &Plan, wishes: &[Wish], host: &'static str) -> Case {
     let reads_aside = array.level != RaidLevel::Raid0;
     let is_used = |mark: &Mark| match mark.0 {
         "array.gc_aware_reads" => reads_aside,
-        knob => first_told.is_some() || !knob.starts_with("coordination."),
+        knob => first_coordinated.is_some() || !knob.starts_with("coordination."),
     };
     let mut marks: Vec<Mark> = settings.filter(is_used).collect();
     marks.push(("host", host));
@@ -328,7 +330,7 @@ fn requests(
     let array = config.array.as_ref().expect("there is an array");
     let volume = Layout::new(array.level, array.drives, stripe_bytes, least).capacity_bytes();
     let grain = drives[0].geometry.unit_bytes();
-    // Who polls does so all the time: no hours of silence.
+    // A policy that polls never stops polling: pauses of hours would take too many events.
     let polls =
         matches!(config.coordination, CoordinationConfig::ProactiveIdle(_) | CoordinationConfig::ProactiveSoftLimit(_));
     let pause_max_ns = if polls { 300_000_000 } else { u64::MAX };

@@ -1,5 +1,5 @@
-//! How planes collect: blocks in the order in which they are erased, one kept for moves, a job that has its die from
-//! its first command to its last.
+//! How planes collect. Free blocks are opened in the order in which they were erased, and one is kept for moves. A job
+//! has its die from its first command to its last.
 
 use super::commands::PlanePart;
 use super::known::{BlocksOfPlane, granularity_of, trigger_of};
@@ -196,7 +196,7 @@ impl Oracle<'_> {
         }
     }
 
-    /// Whether a transaction waits at the die of a plane: in a queue, in front of the window, or for space.
+    /// Whether a transaction waits at the die of a plane: in a queue, for a slot of the window, or for space.
     fn has_waiting(&self, plane: usize) -> bool {
         let die = plane / self.config.geometry.planes_per_die as usize;
         let d = &self.dies[die];
@@ -265,7 +265,7 @@ impl Oracle<'_> {
     /// The job gets its die, and the block that the drive's collection took here at this moment.
     ///
     /// # Panics
-    /// If the drive began no collection here, although a block was worth it.
+    /// If the drive began no collection here, although a collection would free a page.
     pub(super) fn begin_job(&mut self, die: usize) {
         let mut job = self.dies[die].waiting_jobs.remove(0);
         self.dies[die].inside += 1;
@@ -314,7 +314,7 @@ impl Oracle<'_> {
     pub(super) fn next_step(&mut self, die: usize) -> Step {
         let job = self.dies[die].reserved_by.as_mut().expect("a job has the die");
         if job.in_controller.len() < self.config.geometry.units_per_page() as usize {
-            // Up to the end of the next page; stale units after it still count as a page.
+            // Drops stale units up to the end of the next page. Later ones stay: `reservable` counts them.
             let is_there = |(unit, place): &(usize, Place)| self.place_of.get(unit) == Some(place);
             let stale = job.to_read.iter().take_while(|m| !is_there(m)).count();
             job.to_read.drain(..stale);

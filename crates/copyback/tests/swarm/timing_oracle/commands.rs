@@ -36,7 +36,7 @@ pub(super) struct Command {
     pub parts: Vec<PlanePart>,
     /// Reads of the collection: the planes of the reads that joined.
     pub partner_planes: Vec<usize>,
-    /// Whether its other pages were kept, so that the collection has gone on already.
+    /// Whether its other pages stay in their registers ([`Stage::Kept`]) while the collection continues.
     pub was_kept: bool,
     pub array_ns: u64,
     /// When the array began, or resumes, its present part.
@@ -79,9 +79,9 @@ pub(super) enum Stage {
     Loaded,
     /// In the array until then.
     Array(u64),
-    /// Stopped; the die takes a read from then on.
+    /// The array stops until then.
     Stopping { ready_ns: u64, left_ns: u64 },
-    /// Suspended, with so much of its array time left.
+    /// Suspended, with this much array time left: the die takes reads.
     Stopped { left_ns: u64 },
     /// A read that waits, its register full, for the data of the one before to leave.
     Full,
@@ -102,7 +102,7 @@ pub(super) enum Takes {
     Nothing,
 }
 
-/// The die with the current transfer and its end; dies that wait.
+/// A channel: the die with the current transfer and the transfer's end, and the dies that wait.
 #[derive(Default)]
 pub(super) struct Channel {
     pub transfer: Option<(usize, u64)>,
@@ -307,8 +307,8 @@ impl Oracle<'_> {
             && (end_ns, c.waiting.is_empty()) == (self.now_ns, true)
             && !self.is_heard(other)
         {
-            // The transfer ends at this very moment, and only its array's time follows. The first request has the
-            // channel, before more urgent requests that come later in this moment.
+            // The transfer ends at this very moment, and no event but the end of its array time follows. The first die
+            // that asks gets the channel, before more urgent transfers that are requested later in this moment.
             self.transfer_ends(channel);
         }
         self.channels[channel].waiting.push(die);

@@ -1,4 +1,4 @@
-//! What a die takes next, and which pages that are.
+//! The next command of a die, and its pages.
 
 use super::collection::Stream;
 use super::commands::{PlanePart, Takes};
@@ -9,7 +9,7 @@ use copyback::dispatch::order::OrderConfig;
 use copyback::dispatch::order::priority::{First, NextCollection};
 
 impl Oracle<'_> {
-    /// A die takes the next command, if it can; whether another decision may follow.
+    /// A die takes the next command, if it can. Returns whether another decision may follow.
     pub(super) fn take_command(&mut self, number: usize) -> bool {
         let takes = self.takes(number);
         if takes == Takes::Nothing {
@@ -211,7 +211,7 @@ impl Oracle<'_> {
         for &txn in &txns {
             let sequence = self.txns[txn].sequence;
             for unit in self.txns[txn].units.clone() {
-                // What a newer write or a trim has superseded takes its place, and is stale there.
+                // A unit that a newer write or a trim has superseded is programmed all the same, and is stale.
                 let newest = self.newest.entry(unit).or_insert(sequence);
                 if *newest <= sequence {
                     *newest = sequence;

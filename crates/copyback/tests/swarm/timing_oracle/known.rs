@@ -185,8 +185,9 @@ impl Counts {
 }
 
 impl Prediction {
-    /// Whether the run had only events that the oracle knows. If the oracle does not know its collections, there may be
-    /// none, or only collections in zero time that the times do not show; and no write may have waited for a page.
+    /// Whether the run had only events that the oracle knows. If the oracle does not know how the drive collects, the
+    /// run must have no collections, or only some in zero time that no response time shows, and no write may have
+    /// waited for a page.
     pub fn counts_for(&self, config: &RunConfig, report: &Report) -> bool {
         if self.collects {
             return true;

@@ -3,7 +3,7 @@
 //! The oracle keeps plain lists, searches all of them for the next event, and shares nothing with the engine. It gets
 //! the configuration, the initial place of each unit's data, and the requests. It predicts when each request ends, to
 //! the nanosecond. It implements `docs/fidelity.md` and `docs/architecture.md`. It refuses features that it does not
-//! know ([`understands`]): dynamic allocation and buffers.
+//! know ([`understands`]), for example dynamic allocation and buffers.
 //!
 //! Planes collect independently. The oracle gets the collected blocks, because policies choose them. It predicts when
 //! they are collected ([`collection`]), and whether collections block their dies, are preempted ([`preemption`]), or
@@ -55,11 +55,11 @@ struct Txn {
     units: Vec<usize>,
     plane: usize,
     sequence: usize,
-    /// Reads that have to end before this write begins.
+    /// Number of reads that have to end before this write begins.
     waits_for: usize,
     /// The write that waits for this read.
     successor: Option<usize>,
-    /// Of its request.
+    /// When its request arrived.
     arrival_ns: u64,
     is_urgent: bool,
 }
@@ -71,25 +71,27 @@ fn time_of(times_ns: &[u64], page: usize) -> u64 {
 
 #[derive(Default)]
 struct Die {
-    /// Those under way, in the order of their issue.
+    /// Commands under way, in the order of their issue.
     commands: Vec<Command>,
     reads: Vec<usize>,
     writes: Vec<usize>,
-    /// In front of the window.
+    /// Transactions that wait for a slot of the window.
     outside: Vec<usize>,
+    /// Slots in use.
     inside: usize,
     waiting_jobs: Vec<Job>,
     /// The job that has the die.
     reserved_by: Option<Job>,
     point: PreemptionPoint,
-    /// What the choice of its block adds to the job's first queue poll.
+    /// Time to choose the victim; it delays the job's first queue poll.
     choice_ns: u64,
     /// A write of high priority precedes the next job.
     defers: bool,
     /// A transaction is about to enter its queue.
     is_arriving: bool,
-    /// Transactions with a smaller number had arrived when its job began; the same for the last job that ended.
+    /// The next sequence number when its job began: earlier transactions have smaller ones.
     came_before_collection: usize,
+    /// The same for the last job that ended.
     waited_before: usize,
 }
 
@@ -116,13 +118,13 @@ struct Oracle<'a> {
     /// The newest write or trim of each unit that took effect.
     newest: HashMap<usize, usize>,
     planes: Vec<Plane>,
-    /// Later collections, as the drive had them.
+    /// The drive's own collections, without those that have begun here.
     given: Vec<GcEvent>,
     result: Prediction,
 }
 
-/// Predicts when each request ends. Of `collections`, the drive's own, it uses two facts: the block that each took, and
-/// that there was a block to take when it began.
+/// Predicts when each request ends. It uses two facts of `collections`, which are the drive's own: the victim of each,
+/// and that there was a victim when it began.
 pub fn predict(
     config: &RunConfig,
     preconditioning: Preconditioning,

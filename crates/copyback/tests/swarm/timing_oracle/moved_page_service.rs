@@ -14,7 +14,7 @@ impl Oracle<'_> {
         self.txns[txn].units.iter().find_map(|unit| self.place_of.get(unit).copied())
     }
 
-    /// The page that a collection reads next because a request waits for it: the first such read, or else write.
+    /// The page that a collection reads next because a read waits for it, or else a write: the first in the queue.
     fn wanted(&self, die: usize) -> Option<Place> {
         let (job, d) = (self.dies[die].reserved_by.as_ref()?, &self.dies[die]);
         let scan_max = self.gc_scan_max();
@@ -23,7 +23,7 @@ impl Oracle<'_> {
         places.find(|place| job.to_read.iter().any(|(_, pending)| pending.is_in_page_of(*place)))
     }
 
-    /// Moves that page to the front; if no request waits for one, the order stays.
+    /// Makes the wanted page the next one that the collection reads; if there is none, the order stays.
     pub(super) fn put_wanted_first(&mut self, die: usize) {
         let Some(wanted) = self.wanted(die) else { return };
         let job = self.dies[die].reserved_by.as_mut().expect("a collection has the die");

@@ -25,7 +25,7 @@ impl Oracle<'_> {
         self.planes[plane].open[at].is_some()
     }
 
-    /// One block is kept for moves.
+    /// Whether a block may be opened: one is kept for moves.
     fn may_open(&self, plane: usize) -> bool {
         self.planes[plane].free.len() > 1
     }
@@ -57,8 +57,8 @@ impl Oracle<'_> {
         self.planes_of(die).any(|other| offset(other) > offset(plane))
     }
 
-    /// The block of a plane whose next page can share a command with a program of this page; `is_apart`: one that is
-    /// set apart.
+    /// The block of a plane whose next page can share a command with a program of this page; `is_apart`: the program's
+    /// block is set apart, so that a block that is set apart is preferred.
     pub(super) fn partner_block(&self, plane: usize, page: usize, is_apart: bool) -> Option<usize> {
         let Some(unpaired) = self.unpaired() else {
             let at = self.block_alone(plane, Stream::Host);

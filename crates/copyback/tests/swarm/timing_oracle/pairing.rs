@@ -19,7 +19,7 @@ impl Oracle<'_> {
         compose.gc_scan_max as usize
     }
 
-    /// Whether pages of reads that went with the collection's leave after its program is loaded.
+    /// Whether the pages of partner reads leave the die after the collection's program is loaded.
     pub(super) fn keeps_partners(&self) -> bool {
         self.pairs() && !self.is_preemptive() && compose_of(self.config).gc_transfers == GcTransfers::First
     }

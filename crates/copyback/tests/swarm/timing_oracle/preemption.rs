@@ -185,7 +185,7 @@ impl Oracle<'_> {
         if t.is_read { t.units.iter().find_map(|unit| Some(self.place_of.get(unit)?.plane)) } else { Some(t.plane) }
     }
 
-    /// Whether a request waits at point (1), because a page is between its read and its program.
+    /// Whether a request waits because a moved page, between its read and its program, is in a register (point (1)).
     fn is_excluded(&self, die: usize, plane: Option<usize>, is_write: bool, step: Step) -> bool {
         let own = self.dies[die].reserved_by.as_ref().map(|job| job.plane);
         let at_register = match &self.config.preemption {
@@ -256,7 +256,7 @@ impl Oracle<'_> {
         }
     }
 
-    /// Whether a write of high priority waits in the die's queue, in front of its window, or for space.
+    /// Whether a write of high priority waits in the die's queue, for a slot of its window, or for space.
     fn urgent_write_waits(&self, die: usize) -> bool {
         let d = &self.dies[die];
         let for_space = self.planes_of(die).flat_map(|plane| &self.planes[plane].waiting);
@@ -268,8 +268,8 @@ impl Oracle<'_> {
         self.txns[txn].is_urgent && !self.txns[txn].is_read
     }
 
-    /// Whether the ending collection admitted no request while a write of high priority waits: that write precedes the
-    /// next.
+    /// Whether no request may preempt at the end of a collection while a write of high priority waits: that write then
+    /// precedes the next collection.
     pub(super) fn will_defer(&self, die: usize) -> bool {
         self.is_preemptive() && self.state(die) == State::Nothing && self.urgent_write_waits(die)
     }

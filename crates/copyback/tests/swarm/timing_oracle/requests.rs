@@ -111,8 +111,8 @@ impl Oracle<'_> {
         self.txns.len() - 1
     }
 
-    /// Static allocation: the logical page's number is written with digits for channel, chip, die and plane, the first
-    /// letter of the order being the last digit.
+    /// Static allocation: the logical page's number has a digit each for channel, chip, die and plane. The first letter
+    /// of the order is the least significant digit.
     fn plane_of(&self, unit: usize) -> usize {
         let AllocationConfig::Static(params) = &self.config.allocation else { unreachable!("it is understood") };
         let g = &self.config.geometry;
@@ -138,7 +138,7 @@ impl Oracle<'_> {
         self.txns[txn].plane / self.config.geometry.planes_per_die as usize
     }
 
-    /// Into its die's queue, if there is a page for it and the window has a slot.
+    /// Puts a transaction in its die's queue, if there is a page for it and the window has a slot.
     fn submit(&mut self, txn: usize) {
         let die = self.die_of(txn);
         self.collect_for_request(die);

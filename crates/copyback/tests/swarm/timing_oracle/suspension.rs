@@ -8,8 +8,8 @@ use copyback::tasks::gc::preemption::PreemptionConfig;
 use copyback::tasks::gc::preemption::suspend::Suspends;
 
 impl Oracle<'_> {
-    /// The die of a collection can take no command that follows: a read suspends the step in its array, or goes while
-    /// the step is suspended; else the step resumes. Returns whether another decision may follow.
+    /// For the die of a collection that takes no further command: a read suspends the step in the array, or is issued
+    /// while the step is suspended; without a read, the step resumes. Returns whether another decision may follow.
     pub(super) fn suspend_or_resume(&mut self, die: usize) -> bool {
         let PreemptionConfig::Suspend(params) = &self.config.preemption else { return false };
         let device = self.config.commands.suspend.expect("the policy needs it");

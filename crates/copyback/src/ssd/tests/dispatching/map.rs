@@ -136,8 +136,8 @@ fn an_update_for_which_nobody_waits_stays_the_collections() {
     assert_eq!((hand.debits(), hand.most, hand.events.now_ns()), ([0, 0], [0, 1], 10 * READ_NS + PROGRAM_NS));
 }
 
-/// atc18 Section 5.2 (QoSFC): "virtual time as a measure of progress for each FTL task". The map is one, so that its
-/// read is no request of the host that caused it. Under `debit` it is, unless the map has a share.
+/// atc18 Section 5.2 (QoSFC): "virtual time as a measure of progress for each FTL task". The map is such a task: its
+/// read does not count as the host's, which caused it. Under `debit` it does, unless the map has a share.
 #[test]
 fn a_read_of_the_map_is_a_task_of_its_own_under_qosfc() {
     for (admit, task) in [

@@ -18,8 +18,8 @@
 //!
 //! Parameters:
 //! - `victims` (default 1): victims that are collected in parallel.
-//! - `buffer` (default 64, at least 2): pages that each of them may hold in the controller, read or to be read and not
-//!   yet in flash. Own: the paper says nothing; as many as four slots of 16 chips.
+//! - `buffer` (default 64, at least 2): pages that each victim may hold in the controller, from the request to read a
+//!   page until its data is in flash. No source states it; 64 is four slots of 16 chips.
 
 use super::{Candidate, PreemptionPolicy, PreemptionView};
 use crate::config::{Device, KeyError};
@@ -48,7 +48,7 @@ impl Default for Params {
 
 impl super::Parameters for Params {
     fn check(&self, _: &Device<'_>) -> Result<(), KeyError> {
-        // A page that is read, in addition to less than a page of buffered units.
+        // At least 2 pages of buffer: one that is being read, and less than a page of units that were read.
         for (key, value, least, most) in [("victims", self.victims, 1, VICTIMS_MAX), ("buffer", self.buffer, 2, 4096)] {
             if !(least..=most).contains(&value) {
                 let message = format!("{value} is not possible");

@@ -14,8 +14,8 @@
 //! ```
 //!
 //! Parameters:
-//! - `read_deadline` (default `"5 ms"`), `write_deadline` (default `"20 ms"`): time that a request may take. Own:
-//!   hpdc18 states none.
+//! - `read_deadline` (default `"5 ms"`), `write_deadline` (default `"20 ms"`): time that a request may take. No source
+//!   states them.
 //! - `chunk` (default 1): pages that are moved in a chunk.
 //! - `poll` (default `"600 ns"`): time of a queue poll; one before each step, as under `points`.
 //! - `fence` (default `"none"`): which requests that arrive while others preempt wait for the next step, as under

@@ -29,8 +29,8 @@
 //! Parameters:
 //! - `suspends` (default `"all"`): which operations a read suspends, if the device can suspend them: `"erases"`,
 //!   `"programs"` or `"all"`.
-//! - `min_left` (default `"0 ns"`): an operation whose remaining time is at most this continues. Own: the paper always
-//!   suspends.
+//! - `min_left` (default `"0 ns"`): an operation whose remaining time is at most this continues. No source states it:
+//!   the paper always suspends.
 //! - all of `points` (`poll`, `at_register`, `serves`, `fence`, `at_hard`), which are kept if this policy replaces it.
 
 use super::{AtHard, Candidate, Fence, NextStep, Parameters, PreemptionPolicy, PreemptionView, points};
