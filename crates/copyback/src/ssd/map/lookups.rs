@@ -27,17 +27,17 @@ use std::collections::VecDeque;
 
 /// Which look-up of a transaction's entries this is.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Turn {
+enum Attempt {
     /// The transaction has not waited for any of its entries.
     First,
     /// It has waited, lastly for the update of this translation page, or for something else (`NONE`).
-    Later { updated: TranslationPage },
+    Again { updated: TranslationPage },
 }
 
-impl Turn {
+impl Attempt {
     /// Whether the transaction has just waited for the update of this translation page.
     fn follows_update_of(self, page: TranslationPage) -> bool {
-        self == Self::Later { updated: page }
+        self == Self::Again { updated: page }
     }
 }
 
@@ -184,7 +184,7 @@ impl Drive {
             map.waiting.push_back(id);
             return;
         }
-        if !self.look_up(id, Turn::First, events) {
+        if !self.look_up(id, Attempt::First, events) {
             self.map.translation().waiting.push_back(id);
         }
         self.let_waiters_in(events);
@@ -192,7 +192,7 @@ impl Drive {
 
     /// Looks up the entries of a transaction, which continues at once or when they arrive. Returns whether there was
     /// room for them.
-    fn look_up(&mut self, id: TxnId, turn: Turn, events: &mut EventQueue) -> bool {
+    fn look_up(&mut self, id: TxnId, attempt: Attempt, events: &mut EventQueue) -> bool {
         let (first, units) = (self.txns[id].first, self.txns[id].units);
         let map = self.map.translation();
         let mut pages = std::mem::take(&mut map.write_back);
@@ -217,7 +217,7 @@ impl Drive {
                 // Other writes may overtake writes that wait here.
                 self.map.newest.track();
                 if self.txns[id].waits_for == 0 {
-                    self.load(id, is_shared, turn, events);
+                    self.load(id, is_shared, attempt, events);
                 }
             }
         }
@@ -227,7 +227,7 @@ impl Drive {
     /// Room for the entries of a transaction was made. Entries that it shares with others may have arrived meanwhile,
     /// and may have been evicted again. `updated`: the translation page whose update has just ended, if one has.
     pub(in crate::ssd) fn look_up_again(&mut self, id: TxnId, updated: TranslationPage, events: &mut EventQueue) {
-        if !self.look_up(id, Turn::Later { updated }, events) {
+        if !self.look_up(id, Attempt::Again { updated }, events) {
             self.wait_for_room_again(id, events);
         }
         self.let_waiters_in(events);
@@ -246,7 +246,7 @@ impl Drive {
         }
         map.cached.give_up(first, units);
         map.has_room = true;
-        if !self.look_up(id, Turn::Later { updated: TranslationPage::NONE }, events) {
+        if !self.look_up(id, Attempt::Again { updated: TranslationPage::NONE }, events) {
             self.map.translation().waiting.push_front(id);
         }
         // Transactions that would have shared the loaded page look up again.
@@ -257,7 +257,7 @@ impl Drive {
     /// update of the page is pending, the page in flash is outdated: the update comes first. One update is enough. Data
     /// that moved while its program was in progress makes the page owed again; those few entries come from the list of
     /// owed changes. Otherwise collections could outdate the page for ever, each update filling what they free.
-    fn load(&mut self, id: TxnId, is_shared: bool, turn: Turn, events: &mut EventQueue) {
+    fn load(&mut self, id: TxnId, is_shared: bool, attempt: Attempt, events: &mut EventQueue) {
         let (first, units) = (self.txns[id].first, self.txns[id].units);
         let map = self.map.translation();
         let page = map.cached.page_of(first);
@@ -269,12 +269,12 @@ impl Drive {
         }
         match map.updates.of_page[page.at()] {
             Update::UnderWay { .. } => return self.wait_behind(page, id, events),
-            Update::Owed(list) if !turn.follows_update_of(page) => {
+            Update::Owed(list) if !attempt.follows_update_of(page) => {
                 map.updates.owed.remove(list, page.0);
                 self.update_owed(page.0, self.txns[id].task, events);
                 return self.wait_behind(page, id, events);
             }
-            Update::None if is_shared && turn == Turn::First => return self.wait_behind(page, id, events),
+            Update::None if is_shared && attempt == Attempt::First => return self.wait_behind(page, id, events),
             Update::Owed(_) | Update::None => {}
         }
         if self.ftl.lookup(unit).is_none() {
@@ -377,7 +377,7 @@ impl Drive {
     fn let_waiters_in(&mut self, events: &mut EventQueue) {
         while std::mem::take(&mut self.map.translation().has_room) {
             while let Some(waiter) = self.map.translation().waiting.pop_front() {
-                if !self.look_up(waiter, Turn::First, events) {
+                if !self.look_up(waiter, Attempt::First, events) {
                     self.map.translation().waiting.push_front(waiter);
                     break;
                 }
