@@ -152,7 +152,7 @@ impl<O: Observer> Flash<O> {
         self.dies[die.at()].at_work().map(|command| command.source)
     }
 
-    /// The planes of a die whose registers hold pages of a read that a program precedes.
+    /// The planes of a die whose registers hold pages of a read, so that a program can go first.
     pub fn planes_held(&self, die: DieId) -> [PlaneId; PLANES_MAX as usize] {
         self.dies[die.at()].planes_held()
     }

@@ -56,7 +56,7 @@ pub struct Collector {
     response: [[Latencies; 2]; KINDS],
     small_read_max_bytes: u64,
     breakdown_sum_ns: [[u128; CAUSES]; 2],
-    /// The first request that is measured; no end of one before it counts.
+    /// The first request that is measured; the ends of earlier requests do not count.
     measured_from: u64,
     /// All requests that ended, including requests of a warm-up.
     pub ended: u64,

@@ -188,7 +188,7 @@ fn a_die_works_on_one_command_at_a_time() {
         let (_, end_ns) = program(w);
         w.on_command(0, 1, end_ns - early_ns, Copyback, &[page(0, 0, 0)]);
     });
-    // Another die is none of its business.
+    // The rule is for one die: another die takes commands meanwhile.
     assert_eq!(
         broken("", |w| {
             sense(w);

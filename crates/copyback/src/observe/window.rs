@@ -7,7 +7,7 @@
 use super::config::Span;
 use super::tables::{Bin, Sample};
 
-/// Updates in a bin: the fewest free blocks are those at one of them.
+/// Updates in a bin, at which the bin's fewest free blocks are determined.
 const LOOKS: u64 = 10;
 
 /// The counts of what has ended since a run began.

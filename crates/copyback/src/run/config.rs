@@ -19,7 +19,8 @@ use crate::tasks::gc::{preemption, trigger};
 use serde::{Deserialize, Serialize};
 
 /// Everything that a run depends on, except its workload and its seed. Each field is a table of the TOML that users
-/// write: the first four describe the device, the axes the scheme, the last three the experiment.
+/// write: the first four describe the device, the axes and `tasks` the scheme, `array` the array, and the last three
+/// the experiment.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, remote = "Self")]
 pub struct RunConfig {

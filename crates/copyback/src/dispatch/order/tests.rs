@@ -102,7 +102,7 @@ fn classes_go_in_the_order_that_the_name_says() {
     let (_, geometry, timing) = drive();
     let (write, both) = (&[(Write, 0, false)][..], &[(Write, 0, false), (Read, 0, false)][..]);
     let rows = [
-        // with a job: a write waits, both do; without one
+        // with a job: a write waits, a write and a read wait; without a job: the same
         (First::GcReadWrite, [Gc, Gc, Write, Read]),
         (First::ReadGcWrite, [Gc, Read, Write, Read]),
         (First::ReadWriteGc, [Write, Read, Write, Read]),

@@ -3,9 +3,9 @@
 //! Contract: the engine notifies a policy when a block becomes a candidate ([`VictimPolicy::on_close`]), when such a
 //! block loses a unit ([`VictimPolicy::on_invalidate`], after the count decreased), and when it is taken
 //! ([`VictimPolicy::on_take`]). [`VictimPolicy::pick`] returns a candidate of the requested planes (one plane, or all
-//! of the drive), or none if there is none. The engine checks whether the collection of this block frees a page. The
-//! policy may keep its own state and draw from its own random stream; it never changes the drive. `on_*` take constant
-//! time.
+//! planes of a die, a channel or the drive), or none if there is none. The engine checks whether the collection of this
+//! block frees a page. The policy may keep its own state and draw from its own random stream; it never changes the
+//! drive. `on_*` take constant time.
 
 pub mod cost_benefit;
 pub mod d_choices;
@@ -24,7 +24,7 @@ use copyback_workload::rng;
 use rand::RngExt;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// Planes that follow each other: one, or all of a drive.
+/// Planes that follow each other: one, or all of a die, a channel or a drive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PlaneRange {
     first: u32,

@@ -41,10 +41,10 @@ fn preconditioning_leaves_each_plane_at_its_own_watermark() {
     assert_eq!([0, 1, 2, 3].map(|p| ftl.free_blocks_of(PlaneId(p))), [4, 7, 10, 13]);
 }
 
-/// A unit has one write and, on average, 2/3 more, all at random places. A write at the share t of the
-/// preconditioning is its unit's last with the probability t e^(-2/3 (1 - t)) if it is one of the overwrites, whose
-/// first write must have come before, and e^(-2/3 (1 - t)) if it is the first: (0.6 + 0.4 t) e^(-2/3 (1 - t)), from
-/// 31 % at t = 0 to all at t = 1.
+/// Each unit has one write and, on average, 2/3 overwrites, all at random places. A write at the share t of the
+/// preconditioning is its unit's last if no overwrite follows (probability e^(-2/3 (1 - t))) and, if it is an overwrite
+/// itself, the unit's one write came before (probability t). With 60 % writes and 40 % overwrites, these are
+/// (0.6 + 0.4 t) e^(-2/3 (1 - t)) of all, from 31 % at t = 0 to all at t = 1.
 #[test]
 fn a_spread_by_age_leaves_old_blocks_emptier_than_young_ones() {
     let share = |t: f64| (0.6 + 0.4 * t) * (-(1.0 - t) / 1.5).exp();

@@ -97,7 +97,8 @@ impl Drive {
         }
     }
 
-    /// A page was bound on a plane, and collections reserve no die: only this plane may have one more page for waiters.
+    /// A page was bound on a plane, and collections reserve no die: admits waiting writes, or collects for them. Only
+    /// this plane may have one more page for them.
     #[inline(never)]
     pub(in crate::ssd) fn admit_or_collect(&mut self, die: DieId, plane: PlaneId, events: &mut EventQueue) {
         let bound_to = self.bound_plane(plane);

@@ -88,7 +88,7 @@ impl Drive {
     /// Steps 2.1 and 2.2: a slot became free. Jobs have precedence over the transactions that the policy names.
     #[inline(always)]
     fn after_slot(&mut self, die: DieId, task: Option<Source>, events: &mut EventQueue) {
-        // The window may still be full, because transactions were split. Their task may now enter at another die.
+        // The window may still be full, because transactions were split. Requests of `task` may enter at other dies.
         if !self.admission.control.has_room(die) && !self.admission.control.distinguishes_tasks() {
             return;
         }

@@ -235,7 +235,7 @@ impl Oracle<'_> {
 
     // ---- the hard watermark ---------------------------------------------------------------------------------------
 
-    /// The lowest plane of the die decides.
+    /// The requests that may preempt at a die: its plane with the least free space decides.
     pub(super) fn state(&self, die: usize) -> State {
         let trigger = trigger_of(self.config);
         let soft = trigger.soft.of(self.config.geometry.blocks_per_plane);
