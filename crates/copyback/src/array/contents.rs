@@ -2,7 +2,7 @@
 //!
 //! A value represents the bytes of a mapping unit. A write of a whole unit sets a new value; a partial write changes
 //! the value by an amount. Parity is a sum over the members of data, each multiplied by its own factor, modulo a prime.
-//! As with parity over bytes, any set of as many members as hold data determines all others. New parity is
+//! As with parity over bytes, if n members hold data, any n members determine all others. New parity is
 //! computed only from what the operation has read, so that a plan that reads too little is detected. After each write,
 //! every existing member of its stripe must match the volume's data. Data that a read with the stripe returns to the
 //! host must match it, too, whether it was read or rebuilt from other members.

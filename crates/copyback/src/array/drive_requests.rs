@@ -1,4 +1,4 @@
-//! Requests to drives: the parts of operations, by small integers that name them there.
+//! Requests to drives: the parts of operations. Small integers (`RequestId`) name them to their drives.
 
 use super::operations::OperationId;
 use crate::observe::report::CAUSES;

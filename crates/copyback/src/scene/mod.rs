@@ -45,7 +45,7 @@ pub struct Scene<'a> {
 
 /// The record of a scene.
 pub struct Played {
-    /// The locations of dies and planes.
+    /// The flash's geometry: the locations of dies and planes.
     pub geometry: Geometry,
     /// The commands, in the order of their issue.
     pub commands: Vec<CommandRecord>,
@@ -69,13 +69,13 @@ impl Scene<'_> {
         self.config.check()?;
         let mut contents = Contents::new(self.config, self.planes);
         let requests: Vec<Request> = self.requests.iter().map(|asked| request(&mut contents, asked)).collect();
-        let geometry = contents.ftl.geometry.clone();
         let mut source = requests.into_iter();
         let (host, source) = (self.config.host.clone(), &mut source);
         let setup = Setup { host, source, requests: None, check: true, keep_gc_events: false, keep_requests: true };
         let mut simulation = Simulation::new(vec![(self.config, contents.ftl)], setup);
         simulation.keep_commands(Default::default());
         let (drive, events) = simulation.drive_and_events(0);
+        let geometry = drive.flash_geometry().clone();
         for &plane in self.collects {
             let plane = drive.geometry().plane_of_flash(PlaneId(plane));
             assert!(drive.collect_once(plane, events), "there is something to collect on {plane:?}");

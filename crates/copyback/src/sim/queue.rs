@@ -308,7 +308,7 @@ mod tests {
             let mut now = 0;
             for (timer, how, delay) in operations {
                 let timer = timer % timers as u32;
-                // Beyond what the keys of 40 timers can say, and of fewer now and then.
+                // Beyond the range of the keys of 40 timers, and sometimes of fewer timers.
                 let far = if now < 1 << 62 { (delay.unwrap_or(0) % 3) << 57 } else { 1 };
                 if let Some(delay) = delay {
                     match how {

@@ -31,8 +31,8 @@ fn at_most(pages: u32) -> Vec<f64> {
     sums
 }
 
-/// Valid pages of the two emptiest of a plane's used blocks of so many pages, in the mean: of the least, E = Σ P(more
-/// than v), of the second the same.
+/// Mean valid pages of the two emptiest of a plane's used blocks, of `pages` pages each. The mean of the least is
+/// Σ P(all blocks have more than v), that of the second likewise.
 fn of_the_two_emptiest(pages: u32) -> f64 {
     let at_most = at_most(pages);
     let at_most = &at_most[..pages as usize];

@@ -39,8 +39,8 @@ fn left(report: &Report) -> (u64, u64, u64) {
     (report.flash.host_page_programs, report.flash.padding_units, report.buffer_units_left)
 }
 
-/// The ninth unit has no room: of those of the plane that the oldest will be written to, the four oldest leave and
-/// share a program. Of the others, which are older than the last of them, none does.
+/// The ninth unit has no room. The four oldest units of the oldest unit's plane leave and share a program. Units of the
+/// other plane stay, though they are older than the last of these four.
 #[test]
 fn units_of_a_plane_fill_a_page() {
     let oldest_first = [0, 1, 2, 3, 4, 5, 6, 8, 10];
@@ -171,8 +171,8 @@ fn the_latency_of_the_buffer_overlaps_the_read_of_the_rest_of_a_unit() {
     }
 }
 
-/// Data that a read finds in flash takes the latency of the buffer's memory after the channel, and stays with neither
-/// the buffer nor its counts. Without data there is nothing to transfer.
+/// Data that a read finds in flash takes the latency of the buffer's memory after the channel. The buffer does not keep
+/// it, and does not count a hit. Without data there is nothing to transfer.
 #[test]
 fn a_read_of_flash_pays_the_latency_of_the_buffer() {
     let read_ns = COMMAND_NS + READ_NS + TRANSFER_NS;

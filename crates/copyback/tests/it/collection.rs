@@ -87,8 +87,9 @@ fn collections_follow_each_other_or_each_waits_for_a_write() {
         let outcome = run(&drive, script.clone());
         [1, 2, 3].map(|second| outcome.gc_events.iter().filter(|e| e.start_ns / LATER == second).count())
     };
-    // The first victim holds 1 valid page and makes 3 free blocks; the others hold 5 each. The open block takes 1 and
-    // 5 pages (4 free), then 1, and 4 of the next one (4), 4, and 1 of the next one (4), and 5 (5).
+    // The first victim holds 1 valid page and makes 3 free blocks; the others hold 5 each. The open block has 1 page:
+    // it takes 1 and 5 (4 free). The third victim puts 1 there and 4 into the next block (4), the fourth 4 there and 1
+    // into the next (4), the fifth 5 there (5).
     assert_eq!(collections_of_each_second("stop = 5"), [5, 0, 0]);
     // 3 free blocks are not below the watermark: no later write starts another.
     assert_eq!(collections_of_each_second("collections = \"one\""), [1, 0, 0]);
@@ -366,7 +367,7 @@ fn a_collection_looks_for_requests_to_merge_as_far_into_the_queue_as_it_is_told(
     let merged = |scan_max: u32| {
         let mut script = brink(1);
         script.push(pages(Write, LATER, 79, 1));
-        // Both wait while page 7 is about to be moved; that page's are the second ones in their queues.
+        // Both pages have requests while page 7 is about to be moved; those for page 7 are second in their queues.
         let arrival_ns = LATER + WRITE + 10;
         script.extend([Read, Write].iter().flat_map(|&op| [40, 7].map(|page| pages(op, arrival_ns, page, 1))));
         let compose = format!("compose = {{ policy = \"list\", gc = [\"merge\"], gc_scan_max = {scan_max} }}");

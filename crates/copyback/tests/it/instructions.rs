@@ -1,4 +1,4 @@
-//! Does what a request costs depend on what it has nothing to do with?
+//! Does a request's cost stay the same beside more drives, workloads, dies, waiting requests and pages of a block?
 //!
 //! Instructions are counted, as times are not steady enough to be tested: this program runs itself under callgrind, and
 //! counts while requests of certain numbers are under way (`support/instructions.rs`).
@@ -81,17 +81,22 @@ fn a_request_costs_the_same_among_idle_drives() {
     assert!(among <= alone + alone / 20, "{among} instructions a request among 63 idle drives, {alone} alone");
 }
 
-/// A request costs at most the agreed number of instructions, in the profile of tests: 7,385 before the state of a
-/// drive had owners, 7,476 then, 7,518 since sources are data and dies that gained are named, 7,558 since pages of
-/// reads that joined a collection may be held and parity goes with collections that reserve their dies, 7,590 since
-/// reads of flash may pass through a buffer and a request may end the run while it begins, 7,596 since the host's loop
-/// and the kept commands have owners of their own (which of both costs the 6 is not known), 7,622 since a step that is
-/// in the array can give way to a read. Another 119 belong to the source of requests in this file, which is not
-/// optimised. An incremental build took 7,757 then, 7,874 since outstanding requests are counted for the verdict on
-/// overload, and takes 7,900 since planes and rows share the code after a write: 7 of the 26 are that code, the others
-/// come from functions of the host's loop that are inlined no more, and did not change. If clippy compiles, as in `make
-/// test`, some of rustc's own optimisations are off: some 120 to 170 more, as names decide which functions are compiled
-/// together and inlined. A change that saves instructions lowers the bounds.
+/// A request costs at most the agreed number of instructions. In the profile of tests it cost:
+/// - 7,385 before the state of a drive had owners, 7,476 then;
+/// - 7,518 since sources are data and dies that gained are named;
+/// - 7,558 since pages of reads that joined a collection may be held, and parity goes with collections that reserve
+///   their dies;
+/// - 7,590 since reads of flash may pass through a buffer, and a request may end the run while it begins;
+/// - 7,596 since the host's loop and the kept commands have owners of their own (which of both costs the 6 is not
+///   known);
+/// - 7,622 since a step that is in the array can give way to a read. Another 119 belong to the source of requests in
+///   this file, which is not optimised. An incremental build took 7,757 then;
+/// - 7,874 in such a build since outstanding requests are counted for the verdict on overload;
+/// - 7,900 in such a build, now, since planes and rows share the code after a write: 7 of the 26 are that code, the
+///   others come from functions of the host's loop that are inlined no more, and did not change.
+///
+/// If clippy compiles, as in `make test`, some of rustc's own optimisations are off: some 120 to 170 more, as names
+/// decide which functions are compiled together and inlined. A change that saves instructions lowers the bounds.
 #[test]
 fn a_request_costs_no_more_than_it_did() {
     let Some([alone, _]) = alone_and_among_idle_drives() else { return };
@@ -173,8 +178,8 @@ fn work_of_one_and_of_many_workloads() {
     [1, 256].into_iter().for_each(|workloads| work_of_workloads(workloads, 2_000, 6_000));
 }
 
-/// Whose request is next is at hand, and brought up to date in a time that grows with the logarithm of how many
-/// workloads there are: for 256 of them eight matches, a few instructions each.
+/// The workload with the next request is always known. To update it takes a time that grows with the logarithm of the
+/// number of workloads: for 256 of them eight matches, a few instructions each.
 #[test]
 fn a_request_costs_hardly_more_beside_many_workloads() {
     let counted = counted("work_of_one_and_of_many_workloads");

@@ -101,8 +101,8 @@ fn a_module_of_the_simulator_uses_only_modules_before_it() {
 /// Most fields of a struct of `ssd`.
 const FIELDS_MAX: usize = 12;
 
-/// Structs of `ssd` with more fields, or with fields that are visible beyond their module and are no parts: which, of
-/// which field if not of all, and why.
+/// Structs of `ssd` with more fields, or with fields that are visible beyond their module and are no parts. Each entry
+/// has the struct, the field (empty for all of its fields), and the reason.
 const OPEN_STRUCTS: &[(&str, &str, &str)] = &[
     ("Settings", "", "constants of the configuration, written before the run"),
     ("ComposeSettings", "", "the same"),
@@ -220,7 +220,7 @@ fn no_line_of_a_comment_is_too_long() {
     }
 }
 
-/// Rooms in which nothing depends on simulated time.
+/// Modules in which nothing depends on simulated time.
 const WITHOUT_CLOCK: &[&str] = &["redundancy", "ftl", "buffer", "host"];
 
 #[test]

@@ -209,7 +209,7 @@ fn seen(shares: impl Iterator<Item = Option<f64>>) -> Vec<Option<f64>> {
     seen
 }
 
-/// A share that is set once is a task's while it is at work, and the host's else.
+/// A fixed share belongs to its task while the task works, and otherwise to the host.
 #[test]
 fn shares_are_those_of_tasks_at_work() {
     let outcome = outcome(&with_shares("{ policy = \"fixed\", gc = 30 }"), mix(), None);

@@ -91,8 +91,8 @@ fn full_merges_grow_with_randomness() {
     }
 }
 
-/// A drive that begins empty gathers what is in the log in first data blocks, what was never written left out, and
-/// erases the log block behind all of them.
+/// On a drive that begins empty, a merge gathers a logical block's pages from the log in its first data block: up to
+/// the last written page, with padding in gaps. The log block is erased after all of its logical blocks were merged.
 #[test]
 fn logical_blocks_without_data_get_their_first_data_blocks() {
     let mut config = drive([1, 1, 64], "mapping = { policy = \"fast\", log_share = 1 }");
@@ -156,7 +156,7 @@ fn what_merges_leave_out_is_noted() {
 }
 
 /// A stream that begins half a row later leaves the buffer in pairs that never fill a row in order. Die-Writes leave by
-/// age, which costs `spd` with FAST additional moves; on planes each page follows the last.
+/// age, which costs `spd` with FAST additional moves. Without rows, each page follows the last one of its plane.
 #[test]
 fn rows_are_in_order_only_if_a_stream_begins_with_one() {
     let buffer = "buffer = { policy = \"die-writes\", size = \"64 KiB\" }";
@@ -205,7 +205,8 @@ fn writes_pass_a_partial_merge_and_what_they_break_is_merged_next() {
     }
 }
 
-/// Pages of several units are foretold as they are bound: each that joins is taken off the queue before the next look.
+/// The search that predicts which writes will share a page reaches as far as their binding, which removes each write
+/// from the queue before it searches for the next.
 #[test]
 fn units_in_order_share_pages_of_the_sequential_log() {
     let mut config =

@@ -1,4 +1,4 @@
-//! Is a steady state that is made at once that of the long way, and does progress tell how much is left?
+//! Is a steady state that is made at once the same as after the long way, and is the reported remaining work right?
 //!
 //! The engine's unit tests look at details of the planes (`src/run/preconditioning/tests.rs`). These are drives of
 //! hundreds of thousands of units, here because the library that this program links is optimised.
@@ -85,9 +85,9 @@ fn the_work_that_is_told_grows_from_the_beginning_to_the_end() {
     }
 }
 
-/// The work in all, as it is estimated at any moment, is within a factor of two of the work that was then counted. So
-/// is the rest if it is said to be known: how many passes follow depends on noise, except near the beginning. A drive
-/// that may change by 5 % takes few passes, and less than half of the work that is expected at first.
+/// Each report's estimate of all work is within a factor of two of the work that was counted in the end. So is its
+/// estimate of the rest, if it calls that known: how many passes follow depends on noise, except near the beginning. A
+/// drive that may change by 5 % takes few passes, and less than half of the work that is expected at first.
 #[test]
 fn the_work_is_estimated_within_a_factor_of_two() {
     for (precondition, over_provisioning, more) in [

@@ -259,7 +259,7 @@ const PARITY_ROWS: &[(&str, Option<&str>)] = &[
     ("admit = { policy = \"window\" }", Some("admit.policy")),
     ("preemption = { policy = \"none\" }", Some("admit.policy")),
     ("preemption = { policy = \"ideal\" }", Some("preemption.policy")),
-    // Collections that reserve their dies distinguish themselves; what preempts them does not.
+    // If collections reserve their dies, admission need not distinguish tasks. But no request may preempt them.
     ("preemption = { policy = \"none\" }\nadmit = { policy = \"all\" }", None),
     ("preemption = { policy = \"points\" }\nadmit = { policy = \"all\" }", Some("preemption.policy")),
     (

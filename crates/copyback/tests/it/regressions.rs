@@ -299,7 +299,7 @@ fn a_scrubber_may_relocate_full_blocks_for_ever() {
         Setup { host, source: &mut source, requests: None, check: true, keep_gc_events: false, keep_requests: false };
     let mut simulation = Simulation::new(vec![(&config, ftl)], setup);
     simulation.start().expect("the request is in order");
-    // 64 collections for each block, which free nothing, are taken for a policy that does not look.
+    // 64 collections for each block that free nothing would break `collections-reclaim`; relocations do not count.
     for collection in 0..64 * 8 + 8 {
         let found =
             (0..8).any(|i| simulation.relocate(0, BlockId((collection + i) % 8), Source::SCRUB).expect("it goes on"));

@@ -11,7 +11,7 @@ use crate::flash::Carries;
 use crate::flash::command::{FlashOp, Source};
 use crate::flash::geometry::Geometry;
 use crate::flash::source::Account;
-use crate::sim::index::DieId;
+use crate::sim::index::{DieId, PlaneId};
 use copyback_workload::units::format_duration_ns;
 
 /// A die of a drive.
@@ -183,10 +183,11 @@ impl Timeline {
         Self::of_drives(commands, std::slice::from_ref(geometry), &dies, from_ns, to_ns)
     }
 
-    /// The same of dies of several drives, whose geometries these are. Each die has rows of its own.
+    /// The same of dies of several drives, whose flash has these geometries. Each die has rows of its own.
     ///
     /// # Panics
-    /// When there is no such drive, or it has no such die.
+    /// When there is no such drive, or it has no such die, or a command names planes of another die: in rows of planes,
+    /// the translation layer's geometry has fewer planes than the flash.
     pub fn of_drives(
         commands: &[CommandRecord],
         geometries: &[Geometry],
@@ -199,6 +200,14 @@ impl Timeline {
             assert!(die < count, "the drive has {count} dies, counted from 0, and no die {die}");
         }
         let geometry = |drive: u32| &geometries[drive as usize];
+        for command in commands {
+            let DriveDie { drive, die } = die_of(command);
+            let is_of_die = |plane: u32| geometry(drive).die_of(PlaneId(plane)) == DieId(die);
+            assert!(
+                command.parts.iter().all(|part| is_of_die(part.plane)),
+                "the geometry is not the flash's: {command:?}"
+            );
+        }
         let channel_of = |of: DriveDie| (of.drive, geometry(of.drive).channel_of(DieId(of.die)));
         let mut channels: Vec<_> = dies.iter().map(|&of| channel_of(of)).collect();
         channels.dedup();

@@ -156,7 +156,7 @@ impl Drive {
         self.fill_window(die, events);
     }
 
-    /// If no other plane has space, each plane of a collection of several victims takes its own pages.
+    /// Checks that each plane of a collection of several victims has room for its own pages, if no other plane has.
     #[cold]
     #[inline(never)]
     fn check_room_of_victims(&self, id: JobId) {

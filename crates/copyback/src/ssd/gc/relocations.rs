@@ -81,7 +81,7 @@ impl Drive {
     /// Writes wait for space on a plane without free pages, or on a die if they are bound to no plane: collects the
     /// planes that can free pages, at any watermark.
     pub(in crate::ssd) fn collect_as_task_for_space(&mut self, die: DieId, plane: PlaneId, events: &mut EventQueue) {
-        // If planes share their space, the pages that a die has left may be kept for relocations.
+        // If planes share their space, the remaining pages of a die may be kept for relocations.
         let has_pages = || !self.admission.reservations.are_shared() && self.has_pages_left(die, plane);
         if !self.may_collect_more() || has_pages() || (plane.is_some() && !self.may_collect_beside(plane)) {
             return;

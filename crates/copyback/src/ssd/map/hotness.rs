@@ -14,7 +14,7 @@ const SWEEP_AFTER: u64 = NUMBERS - 2;
 const COUNT: u8 = 0b11;
 const WAS_HOT: u8 = 0b100;
 
-/// The recent host writes of each unit: its last period, whether the period before made it hot, and the writes in it.
+/// The recent host writes of each unit: its last period, the writes in it, and whether the period before made it hot.
 pub(in crate::ssd) struct Hotness {
     hot: HotCold,
     of: Vec<u8>,
@@ -64,8 +64,8 @@ impl Hotness {
         }
     }
 
-    /// Removes counts that are older than the period before this one, because its number is about to be reused. Visits
-    /// the counted units or, if there are too many for the list, all units.
+    /// Removes counts of all periods before the previous one, because their numbers are about to be reused. Visits the
+    /// counted units or, if there are too many for the list, all units.
     #[cold]
     fn sweep(&mut self, period: u64) {
         let kept = [number(period), number(period.saturating_sub(1))];
@@ -104,9 +104,10 @@ impl Hotness {
 }
 
 impl Drive {
-    /// Separates the hot moves of a collection that begins, under three conditions: hot data has its own blocks; the
-    /// pages that both parts need still leave a page free; the reserve of each plane, one block, takes the plane's
-    /// pages of both parts, because pages stay on their plane if no other has space for them.
+    /// Separates the hot moves of a collection that begins, if hot data has its own blocks. If pages hold several units
+    /// and are no superpages, separate parts may need more pages: both parts together must still leave a page free, and
+    /// have room on the plane. With several victims each plane, whose reserve is one block, must take its own pages of
+    /// both parts, because pages stay on their plane if no other has space for them.
     pub(in crate::ssd) fn take_hot(&mut self, id: JobId, plane: PlaneId, moves: &mut Vec<Move>, now_ns: u64) {
         let Self { map, gc, ftl, geometry, .. } = self;
         let Some(hotness) = &map.hotness else { return };

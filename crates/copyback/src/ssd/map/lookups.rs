@@ -255,8 +255,8 @@ impl Drive {
 
     /// Reads the translation page that a transaction waits for, unless it is being read, or was never written. If an
     /// update of the page is pending, the page in flash is outdated: the update comes first. One update is enough. Data
-    /// that moved while its program was in progress makes the page owed again; those few entries come from the list of
-    /// owed changes. Otherwise collections could outdate the page for ever, each update filling what they free.
+    /// that moved while the update's program was in progress makes the page owed again; those few entries come from the
+    /// list of owed changes. A wait for every update might never end: collections may outdate the page each time.
     fn load(&mut self, id: TxnId, is_shared: bool, attempt: Attempt, events: &mut EventQueue) {
         let (first, units) = (self.txns[id].first, self.txns[id].units);
         let map = self.map.translation();

@@ -121,7 +121,7 @@ impl Drive {
         if write.is_none() || has_entered(self, write) || (is_page && has_entered(self, id)) {
             return;
         }
-        // A page waits as the task of its first write, which may be another one.
+        // A page of several writes waits in the list of its first write's task, which may differ from the update's.
         let (die, task) = (self.txns[id].die, self.txns[id].task);
         self.map.translation().updates.of_task[Source::GC.at()] -= 1;
         self.map.translation().updates.of_task[Source::HOST.at()] += 1;

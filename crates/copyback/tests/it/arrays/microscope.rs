@@ -1,5 +1,5 @@
-//! A while of an array under the microscope: is every response there that overlaps it, and every drive that collects,
-//! to the nanosecond, and nothing else? Does the drawing show them?
+//! A time window of an array under the microscope: does it show every response that overlaps it and every drive that
+//! collects, to the nanosecond, and nothing else? Does the drawing show them?
 
 use super::coordination::{IDLE, INCLUSIVE, LEVELS, MS, SELECTIVE, figure_5, plane, stage, with_read, writes};
 use super::stage::{PROGRAM, Played, round};

@@ -81,7 +81,8 @@ fn a_read_goes_round_a_drive_that_collects() {
 
 #[test]
 fn a_mirrored_read_goes_to_the_copy_that_does_not_collect() {
-    // It is the turn of drive 0. In a mirror of four, another drive replaces it for the second time.
+    // It is the turn of drive 0, which collects. Another drive replaces it: in the mirror of four drive 2, because
+    // replacements rotate.
     for (level, unit, reads) in [("raid-1", 4, [0, 0, 1, 0]), ("raid-10", 8, [0, 1, 0, 0])] {
         let read = [(0, Read, unit, 1)];
         let plain = format!("level = \"{level}\"");

@@ -75,7 +75,7 @@ fn last_two_ns(config: &RunConfig, asked: &[(Op, u64)], follower: u64) -> [u64; 
     [&requests[asked.len() - 1], &requests[asked.len()]].map(response_ns)
 }
 
-/// A look-up of an entry for which another look-up makes room ends no earlier than that: the room is not there before.
+/// A look-up waits if another look-up is making room for the same entry: it ends no earlier than the other.
 #[test]
 fn a_second_look_up_does_not_overtake_the_first() {
     let config = mapped("baseline-d", "{ policy = \"dftl\", cache = \"8 B\" }");
@@ -94,7 +94,8 @@ fn a_look_up_waits_for_the_update_of_its_page() {
     assert_eq!(last_two_ns(&config, &asked, 2), [first_ns, first_ns + READ_NS - 10_000]);
 }
 
-/// Entries are cached for eight bytes each, and written back page by page: those that changed later leave unchanged.
+/// Entries are cached for eight bytes each, and written back page by page: the other changed entries of the page later
+/// leave without a program.
 #[test]
 fn a_write_back_takes_all_changed_entries_of_its_page_along() {
     let config = mapped("baseline-d", "{ policy = \"dftl\", cache = \"24 B\" }");
@@ -102,7 +103,7 @@ fn a_write_back_takes_all_changed_entries_of_its_page_along() {
     let asked: Vec<_> = asked.chain([3, 4, 5].map(|number| (Op::Write, number))).collect();
     let outcome = one_by_one(&config, &asked);
     // The fourth entry evicts the first, and the second and third are written with it: they leave without a program.
-    // The fourth itself is changed when the seventh arrives.
+    // The fourth itself is changed: only a seventh would evict it.
     assert_eq!((map(&outcome).write_backs, map(&outcome).page_programs), (1, 1));
 }
 

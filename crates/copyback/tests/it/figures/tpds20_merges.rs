@@ -129,8 +129,8 @@ fn a_sequential_log_block_that_is_left_early_takes_the_rest_of_the_data_block() 
     }
 }
 
-/// Of a logical block in the log that is emptied the sequential log block may hold the beginning: the rest is gathered
-/// there.
+/// The sequential log block may hold the beginning of a logical block that a full merge takes from the log: the rest is
+/// gathered there.
 #[test]
 fn a_full_merge_of_what_the_sequential_log_block_holds_goes_on_there() {
     // Page 8 begins logical block 1, whose other pages are in the log; page 2 of the other block fills the log.
