@@ -18,7 +18,7 @@ pub struct DrivesToMake {
 }
 
 impl DrivesToMake {
-    /// A number of drives that are made at the same time, with the memory of all.
+    /// `count` drives, of which `at_once` are made at the same time; `bytes`: the memory of all.
     pub fn new(count: usize, at_once: usize, bytes: u64) -> Self {
         Self { count, at_once: at_once.clamp(1, count.max(1)), bytes, is_announced: AtomicBool::new(false) }
     }
@@ -164,7 +164,7 @@ mod tests {
         lines_of(&DrivesToMake::new(1, 1, 6 << 30), 0, seconds_at)
     }
 
-    /// The same of the drive of this number, of several.
+    /// The same for one of several drives, with its number.
     fn lines_of(drives: &DrivesToMake, number: usize, seconds_at: impl Fn(f64) -> f64) -> Vec<String> {
         lines_within(drives, number, seconds_at, |_| [1.0, 1.0])
     }
@@ -215,7 +215,7 @@ mod tests {
         assert_eq!(lines_of(&DrivesToMake::new(4, 1, 1 << 30), 0, |share| 6.0 * share).len(), 9);
     }
 
-    /// In the second half the end is open, to one side or to the other.
+    /// In the second half, the remaining work may be less than half of its estimate, or more than twice as much.
     #[test]
     fn an_unknown_remaining_time_is_not_printed() {
         for beyond in [[0.4, 1.0], [1.0, 3.0]] {

@@ -308,7 +308,7 @@ impl Volume {
         !self.begun.is_empty()
     }
 
-    /// Bytes (in whole mapping units) that the host wrote since the last call and that no part has as data.
+    /// Bytes of the host's writes to failed drives since the last call, in whole mapping units.
     pub fn take_unplaced_bytes(&mut self) -> u64 {
         std::mem::take(&mut self.unplaced_bytes)
     }

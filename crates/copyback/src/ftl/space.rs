@@ -242,9 +242,9 @@ impl Space {
         left.unwrap_or(0)
     }
 
-    /// Whether a plane can relocate another of its own blocks, with this many pages. The reserve is kept for the first.
-    /// Another uses pages beyond the reserve and beyond admitted writes. `bound`: the plane to which these writes are
-    /// bound, none if they are bound to no plane of its die.
+    /// Whether a plane can relocate one more of its own blocks, with this many pages. The first relocation has the
+    /// reserve; a further one needs pages beyond the reserve and beyond admitted writes. `bound`: the plane to which
+    /// these writes are bound, none if they are bound to no plane of its die.
     pub fn takes_own(&self, ftl: &Ftl, own: OwnMoves, plane: PlaneId, bound: PlaneId, pages: u32) -> bool {
         let incoming = self.incoming[plane.at()];
         if !own.has_begun {

@@ -145,7 +145,7 @@ fn a_request_ends_idle_time_whatever_the_low_water_mark() {
     let of: Vec<u64> = (0..600).map(|at| 2 * (at % 60)).collect();
     let written = |more: &str| {
         let mut requests = writes(&of[..60]);
-        // In the midst of the emptying, 60 units of a page each 4: the tenth page is on its way after five programs.
+        // In the midst of the emptying: 60 units leave with 15 programs of 664 us each, one after the other.
         requests.push(pages(Op::Read, 3_000_000, 4 * 118, 1));
         run(&drive(256, more), requests).report.buffer_units_left
     };

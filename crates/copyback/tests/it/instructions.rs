@@ -95,8 +95,9 @@ fn a_request_costs_the_same_among_idle_drives() {
 /// - 7,900 in such a build, now, since planes and rows share the code after a write: 7 of the 26 are that code, the
 ///   others come from functions of the host's loop that are inlined no more, and did not change.
 ///
-/// If clippy compiles, as in `make test`, some of rustc's own optimisations are off: some 120 to 170 more, as names
-/// decide which functions are compiled together and inlined. A change that saves instructions lowers the bounds.
+/// If clippy compiles, as in `make test`, a request costs some 120 to 170 more: some of rustc's own optimisations are
+/// off, and names decide which functions are compiled together and inlined. A change that saves instructions lowers the
+/// bounds.
 #[test]
 fn a_request_costs_no_more_than_it_did() {
     let Some([alone, _]) = alone_and_among_idle_drives() else { return };

@@ -103,8 +103,7 @@ fn a_window_has_what_ended_in_each_of_its_bins() {
     assert!(bins.windows(2).all(|pair| pair[1].free_blocks_fewest <= pair[0].free_blocks));
 }
 
-/// Work that is in no sample would be missing in a sum over them, and work of the preconditioning or of a warm-up would
-/// be too much of it.
+/// Sums over samples are the report's: no work is missing, and none is that of the preconditioning or of a warm-up.
 #[test]
 fn samples_add_up_to_the_report() {
     let drives = [BUSY, "precondition = { mode = \"sequential\" }\nbuffer = { policy = \"lru\", size = \"64 KiB\" }"];
@@ -140,7 +139,7 @@ fn write_amplification_of_an_interval_is_what_was_programmed_over_what_was_writt
     assert_eq!(SampleWork { units_written: 0, ..work }.write_amplification(), None);
 }
 
-/// A run that is over before its second sample is due, a millisecond later, has one of what it did all the same.
+/// A run that ends before its second sample is due (after a millisecond) still has a last sample, with its work.
 #[test]
 fn a_short_run_has_its_last_interval() {
     let outcome = run(&config(""), vec![pages(Op::Write, 0, 0, 3)]);
@@ -220,7 +219,7 @@ fn shares_are_those_of_tasks_at_work() {
     assert_eq!(seen(bins.iter().map(|b| b.scrub_share_percent)), [Some(0.0)]);
 }
 
-/// If the share is only P · e, it is a multiple of P: the number of missing blocks.
+/// If the share is only P · e, it is a multiple of P, because e is a number of blocks.
 #[test]
 fn shares_that_are_fed_back_are_seen_over_time() {
     let shares = "{ policy = \"feedback\", gc_p = 8.0, gc_i = 0.0, period = \"100 us\" }";

@@ -86,8 +86,8 @@ fn the_work_that_is_told_grows_from_the_beginning_to_the_end() {
 }
 
 /// Each report's estimate of all work is within a factor of two of the work that was counted in the end. So is its
-/// estimate of the rest, if it calls that known: how many passes follow depends on noise, except near the beginning. A
-/// drive that may change by 5 % takes few passes, and less than half of the work that is expected at first.
+/// estimate of the rest, if it calls that known: how many passes follow depends on noise, except near the beginning.
+/// With `steady = 0.05`, few passes follow, and the first estimate may be up to three times the work.
 #[test]
 fn the_work_is_estimated_within_a_factor_of_two() {
     for (precondition, over_provisioning, more) in [

@@ -131,8 +131,8 @@ fn collection_leaves_a_trimmed_unit_of_a_page_behind() {
     lines.push("geometry.blocks_per_plane = 8\ngeometry.pages_per_block = 4");
     lines.push("geometry.page_size = \"8 KiB\"\ngeometry.mapping_unit = \"4 KiB\"");
     let write = |arrival_ns: u64, page: u64| request(arrival_ns, Op::Write, page * 8192, 8192, 0);
-    // Five blocks are full, the first half of block 0 is overwritten, and the last write opens the block that leaves
-    // one.
+    // Five blocks are full, and the first half of block 0 is overwritten. The last write opens a block, and one remains
+    // free.
     let written = (0..20).chain([0, 1, 4, 8, 12]);
     let mut requests: Vec<_> = written.zip(0..).map(|(page, i)| write(i * 1_000_000, page)).collect();
     // Pages 2 and 3 are moved as soon as it has ended, after 20,480 ns on the channel and 500 us in the array. While
@@ -385,7 +385,7 @@ fn a_read_of_nothing_leaves_the_drive_idle() {
     let mut lines = PLANE.to_vec();
     lines.push("geometry.blocks_per_plane = 12\ngeometry.pages_per_block = 4\ngeometry.page_size = \"4 KiB\"");
     lines.push("trigger.idle.after = \"7 ms\"\ntrigger.idle.stop = 5");
-    // Two blocks hold nothing valid, and less is free than idle time makes.
+    // Two blocks hold nothing valid, and fewer than `trigger.idle.stop` blocks are free.
     let write = |at: u64| request(at * 1_000_000, Op::Write, at % 24 * 4096, 4096, 0);
     let mut requests: Vec<Request> = (0..33).map(write).collect();
     let last_ns = 32_000_000;

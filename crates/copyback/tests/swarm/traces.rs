@@ -128,7 +128,7 @@ pub fn case() -> impl Strategy<Value = Case> {
     })
 }
 
-/// Whether the drive could be run.
+/// Runs the case. The verdict says whether the drive could be run.
 pub fn holds(case: &Case, path: &std::path::Path) -> Result<Verdict, TestCaseError> {
     let config = &case.run.config;
     if config.check().is_err() {

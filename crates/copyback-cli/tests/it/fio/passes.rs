@@ -57,7 +57,7 @@ fn the_same_order_costs_nothing_to_collect() {
         let file =
             written(folder.path(), &format!("[w]\nfilename=/d\nrw=randwrite\nbs=16k\nioengine=libaio\n{options}\n"));
         let json = folder.path().join("out.json");
-        // 12,800 blocks of 16 KiB. What lies in between from before the first pass is gone after six of them.
+        // A pass writes 12,800 blocks of 16 KiB. Data from before the first pass is gone from flash after six passes.
         let set = ["--set", "geometry.blocks_per_plane=32", "--set", "precondition.mode=random", "--warmup", "76800"];
         let mut arguments = vec!["run", "--fio", &file, "--quiet", "--json", json.to_str().unwrap()];
         arguments.extend(set);
@@ -105,8 +105,8 @@ fn offsets_move_as_fios_do() {
     }
 }
 
-/// `filesize` is the end of the file: with `offset`, no request is behind it, and the amount is that before it. A job
-/// with holes ends when its last request ends there. Counts and ends are those of fio 3.33.
+/// `filesize` is the end of the file: with `offset`, no request lies beyond it, and a job transfers no more than what
+/// precedes it. A job with holes ends when its last request ends there. Counts and ends are those of fio 3.33.
 #[test]
 fn jobs_end_with_their_files_as_fios_do() {
     // Options, requests, the end of the last byte, and whether the order is the same.
@@ -179,7 +179,7 @@ fn jobs_of_several_sizes_end_by_their_bytes() {
         let seen = sum(&own(folder.path(), &written(folder.path(), &format!("[j]\n{}", options(case)))));
         assert!((bytes..bytes + largest).contains(&seen), "{name}: {seen}");
         if let Some(theirs) = theirs.as_ref().map(|all| sum(&all[at])) {
-            // A loop of fio's may end above its size, each.
+            // Each of fio's loops may end above its size.
             assert!((bytes..bytes + 3 * largest).contains(&theirs), "fio: {name}: {theirs}");
         }
     }

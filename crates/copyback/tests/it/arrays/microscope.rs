@@ -35,7 +35,7 @@ fn in_round(drive: u32, start_ns: u64, end_ns: u64) -> Row {
     Row { kind: Kind::Round, drive: Some(drive), op: None, dies: 0, start_ns, end_ns }
 }
 
-/// Rounds of one page begin when the dies have written, and end here after one and after two of them.
+/// Collections of one page each begin when the dies have written. One ends at `ONE`, a second one after it at `TWO`.
 const BEGIN: u64 = 50 * MS + PROGRAM;
 const ONE: u64 = BEGIN + round(1);
 const TWO: u64 = ONE + round(1);
@@ -72,7 +72,7 @@ fn what_lies_outside_the_window_is_not_kept() {
     ];
     assert_eq!(seen(SELECTIVE, 52 * MS..52 * MS + 100_000).rows, expected.concat());
     assert_eq!(seen(SELECTIVE, 55 * MS..59 * MS).rows, []);
-    // The next write, and no more of those before and behind it.
+    // The next write, without the writes before and after it.
     let rows = seen(SELECTIVE, 55 * MS..65 * MS).rows;
     assert_eq!(rows[0], request(Write, 60 * MS, 60 * MS + PROGRAM));
     assert_eq!(rows.len(), 5);

@@ -135,7 +135,7 @@ fn a_translation_page_shares_a_row() {
     assert_eq!(outcome.report.flash.padding_units, 4, "two pages of the host and two of the map, a row each");
 }
 
-/// Data that a collection moves takes no entry to DRAM: its translation page is written once, when the round has ended.
+/// Data that a collection moves takes no entry to DRAM: its translation page is written once, after the collection.
 #[test]
 fn a_round_updates_each_translation_page_once_when_it_has_ended() {
     let other = Holds(&[0, 1, 2, 3]);
