@@ -65,7 +65,7 @@ const NO_EFFECT_POINTS: f64 = 0.5;
 /// A published effect below this claims that nothing changes.
 const NOTHING_POINTS: f64 = 1.0;
 
-/// Largest part of a measured effect that a control without the idea may show.
+/// A control without the idea shows the effect, too, if its own effect is at least this part of the measured one.
 const NULL_PART: f64 = 0.5;
 
 /// The rule for a measured effect.

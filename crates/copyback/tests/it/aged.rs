@@ -166,7 +166,7 @@ fn a_block_that_is_taken_along_is_no_victim_of_its_own() {
     }
     let (gain, _) = against_the_baseline(&drive("twinblk"));
     assert!((gain - 0.241).abs() < 0.02, "twins whose turns never agree: {gain}");
-    // Planes that are used unlike first catch up page by page, a quarter of a block in the mean of two collections.
+    // A plane that is behind first catches up page by page: by a quarter of a block in the mean of two collections.
     let (gain, _) = against_the_baseline(&drive("paragc"));
     assert!((-0.25..-0.15).contains(&gain), "a pair of which a plane is behind: {gain}");
 }

@@ -113,7 +113,8 @@ fn a_read_that_waits_for_blocking_collection_finds_its_page_where_it_was_moved()
     assert!(read.gc_affected);
 }
 
-/// A buffer of one page: each write waits for the page before it to leave, and what that waits for is its own wait.
+/// A buffer of one page: each write waits until the previous page has left. The causes of that page's wait, such as
+/// collection, count as the write's own.
 #[test]
 fn a_write_that_waits_for_room_waits_for_the_collection_that_its_eviction_waits_for() {
     let mut script = brink(1);
@@ -476,7 +477,7 @@ fn pages_count_like_blocks_where_one_block_is_open() {
 }
 
 /// Two planes that open second blocks together fall below a watermark of blocks together, and their collections follow
-/// each other. Below a watermark of pages each falls by what was written to it.
+/// each other. With a watermark of pages, the pages written to a plane decide when that plane falls below it.
 #[test]
 fn pages_of_second_active_blocks_count_as_free() {
     let second = "frontier = { policy = \"second-active\" }\ncompose = { policy = \"list\", gc = [\"gc+host\"] }";

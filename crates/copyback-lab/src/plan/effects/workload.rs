@@ -117,7 +117,7 @@ fn unused(stack: &Stack, table: &str, spec: &WorkloadSpec) -> Vec<String> {
     let note = |copyback::workload::spec::Unused { key, why }: &copyback::workload::spec::Unused| {
         let key = format!("{table}.{key}");
         let is_of = |own: &&String| **own == key || own.strip_prefix(&key).is_some_and(|rest| rest.starts_with('.'));
-        // Tables of fio's jobs say more than their files do.
+        // No notes on tables of fio's jobs: they have keys that the job files do not name.
         let text = keys
             .iter()
             .filter(is_of)

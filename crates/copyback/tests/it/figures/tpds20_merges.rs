@@ -14,7 +14,7 @@ const READ_NS: u64 = 177_400;
 const TWO_PLANE_READ_NS: u64 = 75_000 + 2 * 102_400;
 
 /// A die of two planes, with two written logical blocks each, and this many random log blocks. Page `p` is page `p / 2`
-/// of plane `p % 2`, or of a row, whose logical blocks are twice as large.
+/// of plane `p % 2`. In rows, it is in row `p / 2`, and logical blocks are twice as large.
 fn merged(scheme: &str, log_blocks: u32) -> RunConfig {
     let device = format!(
         r#"
@@ -160,7 +160,7 @@ fn rows_of_four_planes_are_gathered_with_one_command_or_two() {
     }
 }
 
-/// A write waits for a page of a random log block, whichever log it goes to.
+/// A write waits until a random log block has a free page, even if it goes to the sequential log block.
 #[test]
 fn a_page_in_order_waits_for_a_full_random_log_as_well() {
     let outcome = written(&merged("baseline-d", 1), &[&[2], &[10], &[4], &[12], &[0]]);

@@ -2,8 +2,8 @@
 //!
 //! Each request ends once and takes as long as its parts. The same run twice gives the same results. The final content
 //! of drives follows from the requests. A coordinated drive collects as often as it was forced to and at its last
-//! resort, and no more. One drive behind a volume has the results of that drive alone. Drives that requests name have
-//! the results of runs alone. The engine's own checks cover stripes.
+//! resort, and no more. One drive behind a volume has the results of that drive alone. If requests address drives, each
+//! drive has the results that it has in a run of its own. The engine's own checks cover stripes.
 
 use super::Case;
 use crate::runs::{caught, comes_to_an_end, held, json, run_together};
@@ -266,7 +266,7 @@ fn lines(outcome: &Outcome) -> Vec<String> {
     rows.chain(events).chain([format!("{report:?}")]).collect()
 }
 
-/// Checks that drives that requests name have the results of runs alone with their requests.
+/// For requests that address drives: checks that each drive has the results that it has in a run of its own.
 fn each_as_if_alone(
     case: &Case,
     drives: &[RunConfig],

@@ -96,10 +96,10 @@ fn the_program_of_an_update_whose_read_is_under_way_is_the_hosts() {
     assert_eq!(ends[8..], expected);
 }
 
-/// Pages of the map fill for 10,000 ns before they go to flash. The update is such a page from 70,240 on, and waits in
+/// Pages of the map fill for 10,000 ns before they go to flash, the page of the update until 70,240. It then waits in
 /// front after the nine reads of the collection, which has one request in windows. A read of the host that arrives at
-/// 80,000 makes it the host's, so that it enters at once. A read that arrives while the page fills sends the page as it
-/// is, at 65,000. If awaited pages fill like others, the page instead enters as the host's when it is sent. The page is
+/// 80,000 makes it the host's, so that it enters at once. A read that arrives at 65,000, while the page fills, sends it
+/// as it is. If awaited pages fill like others, the page instead enters as the host's when it is sent. The page is
 /// programmed, then read for the host, and then its data is read.
 #[test]
 fn an_update_that_is_in_a_page_with_others_enters_as_the_hosts() {
