@@ -143,7 +143,7 @@ fn refusal(case: &Case) -> Option<(KeyError, bool)> {
     refusal.map(|refusal| (refusal, false))
 }
 
-/// Whether it is impossible; if it is, it is refused as it should be.
+/// Checks how an impossible case is refused. The verdict has `ran` if the case is impossible.
 pub fn holds(case: &Case) -> Result<Verdict, TestCaseError> {
     let Some((refusal, is_of_all)) = refusal(case) else { return Ok(Verdict::default()) };
     let KeyError { key, message, help } = &refusal;
@@ -178,7 +178,7 @@ fn ends(case: &Case) -> Result<(), RunError> {
     };
     let images: Vec<Option<Image>> = drives.iter().map(|drive| made(drive)).collect::<Result<_, RunError>>()?;
     let drives: Option<Vec<_>> = drives.into_iter().zip(images).map(|(drive, image)| Some((drive, image?))).collect();
-    // No array can be made: the mistake would be refused when its drives are put together.
+    // A drive has no image, so that the drives cannot be put together, which would refuse the mistake.
     let Some(drives) = drives else {
         return refusal(case).map_or(Ok(()), |(refusal, _)| Err(RunError::Config(refusal)));
     };

@@ -133,7 +133,8 @@ impl Translation {
         }
     }
 
-    /// A unit of the host has moved: changes its entry in DRAM, or marks its translation page as owed.
+    /// A unit of the host was written or moved: changes its entry in DRAM, or appends its translation page to a list of
+    /// `Updates::owed` (a list for each die that moved data, then one for writes).
     fn on_placed(&mut self, unit: LogicalUnit, list: usize) {
         if unit.0 >= self.entries || self.cached.change(unit) {
             return;
@@ -176,7 +177,8 @@ impl Drive {
         map.totals.hits += u64::from(map.cached.loaded_units(first, units));
     }
 
-    /// Looks up the entries of a write. Entries that its own reads have looked up are not counted again.
+    /// Looks up a transaction's entries. If one is missing, transactions that already wait for room come first. Not
+    /// counted: a write's own reads have counted the entries already.
     pub(in crate::ssd) fn look_up_in_turn(&mut self, id: TxnId, events: &mut EventQueue) {
         let (first, units) = (self.txns[id].first, self.txns[id].units);
         let map = self.map.translation();
