@@ -120,8 +120,7 @@ impl Policy {
     /// The policy for a drive.
     pub fn new(params: &Params, geometry: &Geometry) -> Self {
         // A superpage takes all planes of its die.
-        let row_planes = if geometry.has_superpages() { 1 } else { geometry.row_planes };
-        let (dies, planes_per_die) = (geometry.dies, geometry.planes_per_die * row_planes);
+        let (dies, planes_per_die) = (geometry.dies, geometry.planes_per_die * geometry.logical_pages_per_page());
         Self { dies, planes_per_die, short_set: params.short_set, rotation: DieRotation::new(dies) }
     }
 }

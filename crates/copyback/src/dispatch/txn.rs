@@ -162,6 +162,11 @@ impl Txn {
             clocks: Reading::default(),
         }
     }
+
+    /// The units that a write of a superpage includes without writing them, a bit each.
+    pub fn units_included(&self) -> u32 {
+        if self.role == Role::MapWrite { 0 } else { self.role_data }
+    }
 }
 
 /// Transactions by small integers. Entries are reused, the last one first, so that few transactions touch little

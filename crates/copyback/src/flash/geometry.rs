@@ -262,6 +262,11 @@ impl Geometry {
         self.is_in_rows() && self.units_per_logical_page == self.units_per_page
     }
 
+    /// Logical pages in a page of this shape: one for each flash plane of a row, or one if each row is one.
+    pub fn logical_pages_per_page(&self) -> u32 {
+        self.units_per_page / self.units_per_logical_page
+    }
+
     /// Mapping units that the host writes together.
     pub fn units_per_write(&self) -> u32 {
         if self.has_superpages() { self.units_per_logical_page } else { 1 }

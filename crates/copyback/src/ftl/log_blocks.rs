@@ -34,8 +34,8 @@ pub const BLOCKS_BESIDE: u32 = 4;
 /// Logical blocks of a plane, at most.
 pub fn logical_blocks(geometry: &Geometry) -> u32 {
     let pages = geometry.logical_units.div_ceil(geometry.units_per_logical_page);
-    let rounds = pages.div_ceil(geometry.planes * geometry.row_planes);
-    (rounds * geometry.row_planes * geometry.units_per_logical_page).div_ceil(geometry.units_per_block)
+    let rounds = pages.div_ceil(geometry.planes * geometry.logical_pages_per_page());
+    (rounds * geometry.units_per_page).div_ceil(geometry.units_per_block)
 }
 
 /// Random log blocks of a plane.

@@ -60,7 +60,7 @@ impl RunConfig {
     /// A map whose entries live in flash: commands read, write and move its pages, like data.
     pub(super) fn check_map(&self) -> Result<(), KeyError> {
         let Some(cache) = self.mapping.cache() else { return Ok(()) };
-        cache.check(&self.geometry)?;
+        cache.check(&self.geometry, self.units_per_superpage().is_some())?;
         let refuse = |why: &str, help: &str| Err(KeyError::new("mapping.policy", why).with_help(help));
         if self.preemption.is_timeless() {
             let why = "its pages follow data that moves, and collections in zero time \
@@ -73,6 +73,12 @@ impl RunConfig {
             return refuse(why, "set `mapping.policy = \"page\"`, or remove the builder `merge`");
         }
         Ok(())
+    }
+
+    /// Units of a superpage, if there are superpages of several pages.
+    fn units_per_superpage(&self) -> Option<u64> {
+        let has_superpages = self.mapping.has_superpages() && self.geometry.planes_per_die > 1;
+        has_superpages.then(|| self.shape().units_per_page())
     }
 
     /// Hot and cold data apart: each page of a collection goes to one of two blocks of its plane.
@@ -159,8 +165,9 @@ impl RunConfig {
             return Err(KeyError::new("granularity.policy", why).with_help(help));
         }
         if self.mapping.has_superpages() && !in_rows {
-            return Err(KeyError::new("mapping.policy", "superpages need rows, and `frontier.policy` writes none")
-                .with_help("set `frontier.policy = \"row\"`, or `mapping.policy = \"page\"`"));
+            let (key, help) = self.mapping.superpage_setting();
+            return Err(KeyError::new(key, "superpages need rows, and `frontier.policy` writes none")
+                .with_help(format!("set `frontier.policy = \"row\"`, or {help}")));
         }
         if !in_rows {
             return Ok(());
@@ -180,7 +187,7 @@ impl RunConfig {
         }
         if self.mapping.has_superpages() && self.granularity.build().combines() {
             return Err(KeyError::new("granularity.combine", "a row of a superpage has no room for other writes")
-                .with_help("set `granularity.combine = false`, or `mapping.policy = \"page\"`"));
+                .with_help(format!("set `granularity.combine = false`, or {}", self.mapping.superpage_setting().1)));
         }
         let is_split = self.commands.plane_pairs && self.geometry.planes_per_die > 2;
         if is_split && self.preemption.is_timeless() {
@@ -354,12 +361,15 @@ impl RunConfig {
             * u64::from(shape.planes_per_die);
         let physical = planes * u64::from(shape.blocks_per_plane) * units_per_block * shape.unit_bytes();
         let logical = self.capacity.logical_bytes(physical)?;
-        let entries = if self.mapping.cache().is_some() { shape.unit_bytes() / ENTRY_BYTES } else { u64::MAX };
+        let together = self.units_per_superpage().unwrap_or(1);
         // Parity takes a unit of each stripe.
         let data_members = u64::from(shape.channels - 1).max(1);
         let logical = if self.redundancy.has_parity() { logical + logical.div_ceil(data_members) } else { logical };
-        // A map in flash takes a unit for each translation page.
-        let logical = logical + logical / entries;
+        // A map in flash takes a unit for as many entries as it has room for. A superpage has one entry, and the units
+        // of the map are as many as fill superpages.
+        let entries = shape.unit_bytes() / ENTRY_BYTES * together;
+        let map = self.mapping.cache().map_or(0, |_| logical / entries + (together - 1) * shape.unit_bytes());
+        let logical = logical + map;
         let data_blocks = logical.div_ceil(self.geometry.unit_bytes()).div_ceil(planes).div_ceil(units_per_block);
         Ok((data_blocks, units_per_block))
     }

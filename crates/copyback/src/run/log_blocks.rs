@@ -5,6 +5,7 @@ use super::precondition::PreconditionConfig;
 use crate::config::KeyError;
 use crate::flash::geometry::Geometry;
 use crate::ftl::allocation::Known;
+use crate::ftl::core::Ftl;
 use crate::ftl::log_blocks::{BLOCKS_BESIDE, logical_blocks, random_blocks};
 use crate::tasks::gc::granularity::{Granularity, GranularityPolicy};
 
@@ -139,9 +140,6 @@ impl RunConfig {
     }
 
     fn shape_of_merges(&self) -> Geometry {
-        match self.frontier.is_in_rows() {
-            true => Geometry::in_rows(&self.device()),
-            false => Geometry::new(&self.device()),
-        }
+        Ftl::geometry_of(&self.ftl())
     }
 }

@@ -10,7 +10,7 @@ use crate::config::KeyError;
 use crate::ftl::GC_RESERVE_BLOCKS;
 use crate::ftl::core::Ftl;
 use crate::ftl::frontier::Stream;
-use crate::ftl::mapping::cached::ENTRY_BYTES;
+use crate::ftl::mapping::cached::units_of_translation_page;
 use crate::observe::steady::{self, LastRounds};
 use crate::sim::index::{BlockId, LogicalUnit, PlaneId};
 use crate::tasks::gc::granularity::GranularityPolicy;
@@ -324,23 +324,24 @@ impl Preconditioner<'_> {
     /// Writes the missing translation pages of all units that hold data, if the map is in flash.
     fn write_translation_pages(&mut self) -> Result<(), KeyError> {
         let (first_page, end) = (self.ftl.geometry.first_map_unit(), self.ftl.geometry.mapped_units);
-        let (entries, units) = (self.ftl.geometry.unit_bytes / ENTRY_BYTES as u32, self.ftl.geometry.logical_units);
-        for page in (first_page..end).map(LogicalUnit) {
-            let first = (page.0 - first_page) * entries;
+        let (of_page, units) = (units_of_translation_page(&self.ftl.geometry), self.ftl.geometry.logical_units);
+        for (number, page) in (first_page..end).step_by(self.ftl.geometry.units_per_write() as usize).enumerate() {
+            let (first, page) = (number as u32 * of_page, LogicalUnit(page));
             let holds_data = |unit| self.ftl.lookup(LogicalUnit(unit)).is_some();
-            if self.ftl.lookup(page).is_none() && (first..(first + entries).min(units)).any(holds_data) {
+            if self.ftl.lookup(page).is_none() && (first..(first + of_page).min(units)).any(holds_data) {
                 self.append(page)?;
             }
         }
         Ok(())
     }
 
-    /// Writes all translation pages to a fresh drive. Returns how many of them each plane has.
+    /// Writes all translation pages to a fresh drive. Returns how many of their units each plane has.
     fn begin_with_translation_pages(&mut self) -> Vec<usize> {
         let mut of_plane = vec![0; self.ftl.geometry.planes as usize];
-        for page in (self.ftl.geometry.first_map_unit()..self.ftl.geometry.mapped_units).map(LogicalUnit) {
+        let units = self.ftl.geometry.first_map_unit()..self.ftl.geometry.mapped_units;
+        for page in units.step_by(self.ftl.geometry.units_per_write() as usize).map(LogicalUnit) {
             let plane = self.ftl.timeless_plane(page);
-            of_plane[plane.at()] += 1;
+            of_plane[plane.at()] += self.ftl.geometry.units_per_write() as usize;
             self.written += 1;
             self.ftl.append(plane, page, self.written);
         }

@@ -1,6 +1,7 @@
 //! The contents of a small drive, described block by block.
 
 use crate::ftl::core::Ftl;
+use crate::ftl::frontier::Stream;
 use crate::run::config::RunConfig;
 use crate::sim::index::{BlockId, DieId, LogicalUnit, PlaneId};
 
@@ -149,7 +150,8 @@ impl Contents {
     /// Programs a page, or the row of a superpage.
     fn program(&mut self, plane: u32, units: &[LogicalUnit]) {
         if self.ftl.geometry.has_superpages() {
-            self.ftl.write_superpage(PlaneId(plane), units, 0, 0);
+            let write_point = self.ftl.write_point(PlaneId(plane), Stream::Host);
+            self.ftl.write_superpage((PlaneId(plane), write_point), units[0], units, 0, 0);
         } else {
             self.ftl.write_page(PlaneId(plane), units, 0);
         }

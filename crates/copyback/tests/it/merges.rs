@@ -44,9 +44,11 @@ const TWINS: &str = "frontier = { policy = \"twin\" }
 /// Everything is overwritten in order, twice, by requests of one page and of many.
 #[test]
 fn sequential_overwrites_are_switch_merges_only() {
-    for (more, log_pages) in [("", 1), (TWINS, 1), (ROWS, 2)] {
-        for pages_together in [1, 8] {
-            let config = drive([2, 2, 24], &format!("{FAST}\n{more}"));
+    let superpages = format!("{ROWS}\nmapping.superpages = true");
+    for (more, log_pages, writes) in [("", 1, [1, 8]), (TWINS, 1, [1, 8]), (ROWS, 2, [1, 8]), (&superpages, 2, [2, 8])]
+    {
+        for pages_together in writes {
+            let config = drive([2, 2, 24], &format!("mapping.policy = \"fast\"\n{more}"));
             // Two thirds of its flash are the host's: sixteen logical blocks a plane.
             let whole = 4 * 16 * PAGES_PER_BLOCK;
             let firsts = (0..2 * whole).step_by(pages_together as usize).map(|at| at % whole);

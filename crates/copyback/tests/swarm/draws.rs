@@ -34,6 +34,8 @@ const DEMANDING: &[&str] = &[
     "redundancy.policy = \"ttflash\"",
     "mapping.policy = \"fast\"",
     "mapping.policy = \"superpage\"",
+    "mapping.policy = \"dftl\"\nmapping.superpages",
+    "mapping.policy = \"map-cache\"\nmapping.superpages",
 ];
 /// One turn in this many has a demanding setting as its subject.
 const DEMANDING_EVERY: u64 = 4;

@@ -99,6 +99,10 @@ pub const KNOBS: &[&[Setting]] = &[
         "mapping.policy = \"fast\"\nmapping.log_share = 1",
         "mapping.policy = \"fast\"\nmapping.log_share = 2\nmapping.sequential_log = false",
         "mapping.policy = \"fast\"\nmapping.log_share = 0.1",
+        "mapping.policy = \"dftl\"\nmapping.superpages = true",
+        "mapping.policy = \"dftl\"\nmapping.superpages = true\nmapping.cache = \"16 B\"",
+        "mapping.policy = \"map-cache\"\nmapping.superpages = true\nmapping.cache = \"16 KiB\"",
+        "mapping.policy = \"fast\"\nmapping.superpages = true\nmapping.log_share = 2",
     ],
     &["allocation.policy = \"static\"", "allocation.policy = \"dynamic\"", "allocation.policy = \"static-die\""],
     &[

@@ -66,10 +66,10 @@ fn run(budget: Budget, is_talking: bool) -> Tally {
     }
 }
 
-/// Number of cases in the short swarm; 612 of them run.
+/// Number of cases in the short swarm; 614 of them run.
 const SHORT: u64 = 640;
 /// Number of its first case; from here on, every setting runs. A new knob may need another.
-const SHORT_FIRST: u64 = 36_000;
+const SHORT_FIRST: u64 = 39_000;
 
 /// The same short swarm each time, as part of all tests.
 #[test]

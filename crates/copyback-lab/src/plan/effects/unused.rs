@@ -6,7 +6,6 @@ use copyback::dispatch::admit::{AdmitConfig, shares::SharesConfig};
 use copyback::dispatch::compose::{BuilderName, GcBuilderName};
 use copyback::flash::command::Source;
 use copyback::flash::geometry::Geometry;
-use copyback::ftl::mapping::MappingConfig;
 use copyback::ftl::victim::VictimConfig;
 use copyback::host::config::Target;
 use copyback::run::config::RunConfig;
@@ -306,8 +305,8 @@ fn why_without_map_pages(run: &RunConfig) -> Option<String> {
 }
 
 fn why_with_superpages(run: &RunConfig) -> Option<String> {
-    let why = "each row holds one superpage (`mapping.policy`), whose pages are valid together";
-    if_so(matches!(run.mapping, MappingConfig::Superpage(_)), why)
+    let why = "each row holds one superpage, whose pages are valid together";
+    if_so(run.mapping.has_superpages(), why)
 }
 
 fn why_with_timeless_moves(run: &RunConfig) -> Option<String> {

@@ -108,7 +108,7 @@ impl StaticOrder {
     pub fn new(params: &Params, geometry: &Geometry) -> Self {
         let Order(order) = params.order.parse().expect("the configuration was checked");
         // A logical page as large as a row takes all planes of its die.
-        let row_planes = if geometry.has_superpages() { 1 } else { geometry.row_planes };
+        let row_planes = geometry.logical_pages_per_page();
         let planes_per_die = geometry.planes_per_die * row_planes;
         let counts = [geometry.channels, geometry.chips_per_channel, geometry.dies_per_chip, planes_per_die];
         let plane_of = |page: u32| {

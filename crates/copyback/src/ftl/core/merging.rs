@@ -199,16 +199,22 @@ impl Ftl {
     /// Appends a unit of a drive that is filled in order.
     #[cold]
     pub(super) fn append_in_order(&mut self, plane: PlaneId, unit: LogicalUnit, stamp: u64) {
+        let write_point = self.begin_in_order(plane, unit);
+        let (block, place) = self.append_place(plane, write_point);
+        self.point(unit, place, block);
+        self.counts.host_units += 1;
+        self.close_if_full(plane, block, write_point, stamp);
+    }
+
+    /// The write point of a unit of a drive that is filled in order.
+    pub(super) fn begin_in_order(&mut self, plane: PlaneId, unit: LogicalUnit) -> usize {
         let (logical, offset) = self.logical_block(unit);
         if offset == 0 {
             self.set_sequential_aside(plane);
             self.logs_mut().planes[plane.at()].sequential = Some(Sequential { logical, is_broken: false });
         }
         assert!(offset == 0 || self.continues(plane, logical, offset), "a drive with log blocks is filled in order");
-        let (block, place) = self.append_place(plane, SEQUENTIAL);
-        self.point(unit, place, block);
-        self.counts.host_units += 1;
-        self.close_if_full(plane, block, SEQUENTIAL, stamp);
+        SEQUENTIAL
     }
 
     /// The end of a sequential fill: the block begun on each plane is a data block.
@@ -336,6 +342,19 @@ impl Ftl {
             self.begin_full_merge(plane, logical);
         }
         let (block, first) = self.bind_page(plane, MERGED, moves.len());
+        let moved = match self.geometry.has_superpages() {
+            true => self.gather_superpage(first, moves),
+            false => self.gather_units(plane, block, first, moves),
+        };
+        self.counts.dropped_moves += (moves.len() - moved) as u64;
+        self.counts.moved_units += moves.len() as u64;
+        self.logs_mut().totals.pages_gathered += u64::from(self.geometry.row_planes);
+        self.close_if_full(plane, block, MERGED, stamp);
+        self.geometry.page_of(first)
+    }
+
+    /// Points units at their places in a gathered page. Returns how many were still where they were moved from.
+    fn gather_units(&mut self, plane: PlaneId, block: BlockId, first: PhysicalUnit, moves: &[Move]) -> usize {
         let mut moved = 0;
         for m in moves {
             let from = self.geometry.block_of(m.from);
@@ -348,11 +367,13 @@ impl Ftl {
             }
         }
         self.blocks[block].valid += moved;
-        self.counts.dropped_moves += moves.len() as u64 - u64::from(moved);
-        self.counts.moved_units += moves.len() as u64;
-        self.logs_mut().totals.pages_gathered += u64::from(self.geometry.row_planes);
-        self.close_if_full(plane, block, MERGED, stamp);
-        self.geometry.page_of(first)
+        usize::from(moved)
+    }
+
+    /// The same for a superpage.
+    fn gather_superpage(&mut self, first: PhysicalUnit, moves: &[Move]) -> usize {
+        let places: Vec<PhysicalUnit> = moves.iter().map(|m| self.place_in_page(first, m.unit)).collect();
+        self.relocate_row(first, moves, |at| places[at])
     }
 
     /// The location of a unit in the page that begins at `first`, if each unit has its own.

@@ -10,31 +10,61 @@ use crate::sim::index::{LogicalUnit, PageId, PhysicalUnit, PlaneId};
 use crate::sim::invariant::hold;
 
 impl Ftl {
-    /// The units of the superpage that a unit belongs to.
+    /// The units of the superpage that a unit belongs to: units of the host, or of a translation page.
     pub fn superpage_of(&self, unit: LogicalUnit) -> impl Iterator<Item = LogicalUnit> + use<> {
-        let units = self.geometry.units_per_logical_page;
-        let first = unit.0 / units * units;
-        (first..(first + units).min(self.geometry.logical_units)).map(LogicalUnit)
+        let g = &self.geometry;
+        let (start, end) = match unit.0 < g.first_map_unit() {
+            true => (0, g.logical_units),
+            false => (g.first_map_unit(), g.mapped_units),
+        };
+        let first = start + (unit.0 - start) / g.units_per_logical_page * g.units_per_logical_page;
+        (first..(first + g.units_per_logical_page).min(end)).map(LogicalUnit)
     }
 
-    /// Programs a row with units of one superpage: all that hold data from now on, then a number of units whose data is
-    /// already stale. The rest of the row is padding.
+    /// Programs a row of one of the plane's open blocks with units of the superpage that begins at `first`: all that
+    /// hold data from now on, each at its place in `units`. A place without a unit is padding, or one of a number of
+    /// units whose data is already stale.
     ///
     /// # Panics
     /// When the plane has no row left.
-    pub fn write_superpage(&mut self, plane: PlaneId, units: &[LogicalUnit], stale: usize, stamp: u64) -> PageId {
-        let write_point = self.write_point(plane, Stream::Host);
-        let (block, first) = self.bind_page(plane, write_point, units.len() + stale);
-        if let Some(old) = units.iter().map(|&unit| self.map.get(unit)).find(|place| place.is_some()) {
+    pub fn write_superpage(
+        &mut self,
+        (plane, write_point): (PlaneId, usize),
+        first: LogicalUnit,
+        units: &[LogicalUnit],
+        stale: usize,
+        stamp: u64,
+    ) -> PageId {
+        if self.logs.is_some() {
+            self.before_logging(plane, write_point, &[first]);
+        }
+        let page = self.place_superpage((plane, write_point), units, stale, stamp);
+        if self.logs.is_some() {
+            self.after_logging(plane, write_point, &[first]);
+        }
+        page
+    }
+
+    fn place_superpage(
+        &mut self,
+        (plane, write_point): (PlaneId, usize),
+        units: &[LogicalUnit],
+        stale: usize,
+        stamp: u64,
+    ) -> PageId {
+        let held = || units.iter().enumerate().filter(|(_, unit)| unit.is_some());
+        let count = held().count() + stale;
+        let (block, first) = self.bind_page(plane, write_point, count);
+        if let Some(old) = held().map(|(_, &unit)| self.map.get(unit)).find(|place| place.is_some()) {
             self.invalidate_row(old);
         }
-        for (at, &unit) in units.iter().enumerate() {
+        for (at, &unit) in held() {
             self.place_in_row(unit, PhysicalUnit(first.0 + at as u32));
         }
-        if !units.is_empty() {
+        if count > stale {
             self.set_row_valid(first);
         }
-        self.counts.host_units += (units.len() + stale) as u64;
+        self.counts.host_units += count as u64;
         self.close_if_full(plane, block, write_point, stamp);
         self.geometry.page_of(first)
     }
@@ -45,21 +75,33 @@ impl Ftl {
     /// When the plane has no row left.
     pub fn move_superpage(&mut self, plane: PlaneId, write_point: usize, moves: &[Move], stamp: u64) -> PageId {
         let (block, first) = self.bind_page(plane, write_point, moves.len());
+        let current = self.relocate_row(first, moves, |at| PhysicalUnit(first.0 + at as u32));
+        self.counts.dropped_moves += (moves.len() - current) as u64;
+        self.counts.moved_units += moves.len() as u64;
+        self.close_if_full(plane, block, write_point, stamp);
+        self.geometry.page_of(first)
+    }
+
+    /// Points the moved units of a superpage at their places in the row that begins at `first`. Returns how many were
+    /// still where they were moved from.
+    pub(super) fn relocate_row(
+        &mut self,
+        first: PhysicalUnit,
+        moves: &[Move],
+        place_of: impl Fn(usize) -> PhysicalUnit,
+    ) -> usize {
         let is_current = |ftl: &Self, m: &Move| ftl.map.get(m.unit) == m.from;
         let current = moves.iter().filter(|m| is_current(self, m)).count();
         if current > 0 {
             self.invalidate_row(moves[0].from);
             for (at, m) in moves.iter().enumerate() {
                 if is_current(self, m) {
-                    self.place_in_row(m.unit, PhysicalUnit(first.0 + at as u32));
+                    self.place_in_row(m.unit, place_of(at));
                 }
             }
             self.set_row_valid(first);
         }
-        self.counts.dropped_moves += (moves.len() - current) as u64;
-        self.counts.moved_units += moves.len() as u64;
-        self.close_if_full(plane, block, write_point, stamp);
-        self.geometry.page_of(first)
+        current
     }
 
     /// Discards a unit's data; its row becomes invalid with the row's last unit.
@@ -73,7 +115,11 @@ impl Ftl {
     #[inline(never)]
     pub(super) fn append_superpage(&mut self, plane: PlaneId, unit: LogicalUnit, stamp: u64) {
         let units: Vec<LogicalUnit> = self.superpage_of(unit).collect();
-        self.write_superpage(plane, &units, 0, stamp);
+        let write_point = match self.logs.is_some() {
+            true => self.begin_in_order(plane, units[0]),
+            false => self.write_point(plane, Stream::Host),
+        };
+        self.place_superpage((plane, write_point), &units, 0, stamp);
     }
 
     fn place_in_row(&mut self, unit: LogicalUnit, place: PhysicalUnit) {
@@ -113,7 +159,9 @@ impl Ftl {
     pub(super) fn check_superpages(&self) -> Result<(), String> {
         let g = &self.geometry;
         let mut rows = 0u64;
-        for first in (0..g.logical_units).step_by(g.units_per_logical_page as usize).map(LogicalUnit) {
+        let (hosts, own) = (0..g.logical_units, g.first_map_unit()..g.mapped_units);
+        let starts = |units: std::ops::Range<u32>| units.step_by(g.units_per_logical_page as usize);
+        for first in starts(hosts).chain(starts(own)).map(LogicalUnit) {
             let places: Vec<_> = self.superpage_of(first).map(|unit| self.map.get(unit)).collect();
             let mut pages = places.iter().filter(|place| place.is_some()).map(|&place| g.page_of(place));
             let Some(page) = pages.next() else { continue };

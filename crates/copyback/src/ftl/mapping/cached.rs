@@ -22,10 +22,12 @@ pub trait CacheParameters {
     /// Whether it holds whole translation pages rather than single entries.
     fn holds_pages(&self) -> bool;
 
-    /// Checks the parameters.
-    fn check(&self, geometry: &GeometryConfig) -> Result<(), KeyError> {
+    /// Checks the parameters for a map of units or of superpages.
+    fn check(&self, geometry: &GeometryConfig, has_superpages: bool) -> Result<(), KeyError> {
         let (entries, units_per_page) = (geometry.unit_bytes() / ENTRY_BYTES, geometry.units_per_page());
-        if !entries.is_multiple_of(units_per_page) {
+        // A transaction looks up the entries of a flash page, or the one of a superpage.
+        let together = if has_superpages { 1 } else { units_per_page };
+        if !entries.is_multiple_of(together) {
             let why = format!(
                 "a translation page has {entries} entries of {ENTRY_BYTES} bytes, which are no multiple of the \
                  {units_per_page} mapping units of a flash page"
@@ -33,7 +35,7 @@ pub trait CacheParameters {
             return Err(KeyError::new("mapping.policy", why)
                 .with_help("set `geometry.mapping_unit` to a power of two that divides the page, or use \"page\""));
         }
-        let least = if self.holds_pages() { geometry.unit_bytes() } else { units_per_page * ENTRY_BYTES };
+        let least = if self.holds_pages() { geometry.unit_bytes() } else { together * ENTRY_BYTES };
         if self.cache_bytes() < least {
             let why =
                 format!("{} bytes hold less than what one transaction looks up, {least} bytes", self.cache_bytes());
@@ -44,8 +46,18 @@ pub trait CacheParameters {
 
     /// Translation pages of a drive of this shape.
     fn translation_pages(&self, geometry: &Geometry) -> u32 {
-        geometry.logical_units.div_ceil(geometry.unit_bytes / ENTRY_BYTES as u32)
+        geometry.logical_units.div_ceil(units_of_translation_page(geometry))
     }
+}
+
+/// Units of the host whose entries are in one unit of the map.
+fn units_of_map_unit(geometry: &Geometry) -> u32 {
+    geometry.unit_bytes / ENTRY_BYTES as u32 * geometry.units_per_write()
+}
+
+/// Units of the host whose entries a translation page holds. It is one unit, or all units of a superpage.
+pub fn units_of_translation_page(geometry: &Geometry) -> u32 {
+    units_of_map_unit(geometry) * geometry.units_per_write()
 }
 
 /// The state in the cache of the entries that a transaction needs.
@@ -76,6 +88,7 @@ pub struct Cached {
     units: u32,
     units_per_key: FastDiv,
     units_per_page: FastDiv,
+    units_per_map_unit: FastDiv,
     /// The slot of each key, counted from 1; 0 if it has none.
     slot_of: Vec<u32>,
     slots: Vec<Slot>,
@@ -94,10 +107,9 @@ const FREE: usize = 1;
 impl Cached {
     /// An empty cache for a drive of this shape.
     pub fn new(params: &dyn CacheParameters, geometry: &Geometry) -> Self {
-        let units_per_page = geometry.unit_bytes / ENTRY_BYTES as u32;
         let holds_pages = params.holds_pages();
-        let units_per_key = if holds_pages { units_per_page } else { 1 };
-        let slot_bytes = u64::from(units_per_key) * ENTRY_BYTES;
+        let units_per_key = if holds_pages { units_of_map_unit(geometry) } else { geometry.units_per_write() };
+        let slot_bytes = u64::from(units_per_key / geometry.units_per_write()) * ENTRY_BYTES;
         let keys = geometry.logical_units.div_ceil(units_per_key);
         let slots = (params.cache_bytes() / slot_bytes).min(u64::from(keys)) as u32;
         let mut order = Lists::new(2, slots as usize);
@@ -105,7 +117,8 @@ impl Cached {
         Self {
             units: geometry.logical_units,
             units_per_key: FastDiv::new(units_per_key),
-            units_per_page: FastDiv::new(units_per_page),
+            units_per_page: FastDiv::new(units_of_translation_page(geometry)),
+            units_per_map_unit: FastDiv::new(units_of_map_unit(geometry)),
             slot_of: vec![0; keys as usize],
             slots: vec![Slot { key: 0, is_changed: false, is_loading: false }; slots as usize],
             order,
@@ -119,6 +132,11 @@ impl Cached {
     #[inline]
     pub fn page_of(&self, unit: LogicalUnit) -> TranslationPage {
         TranslationPage(self.units_per_page.quotient(unit.0))
+    }
+
+    /// Which unit of its translation page holds a unit's entry.
+    pub fn map_unit_of(&self, unit: LogicalUnit) -> u32 {
+        self.units_per_map_unit.quotient(self.units_per_page.div_rem(unit.0).1)
     }
 
     /// The units whose entries a translation page holds.

@@ -24,8 +24,13 @@
 //! the same, and the oldest changed  R its page   W its page   R 7's page      R 7
 //! ```
 //!
+//! With superpages (`superpage`), there is one entry for each superpage, and translation pages form superpages, too: as
+//! many as a row holds are written together. A look-up reads the page that has the entry. An update first reads all
+//! pages of its row.
+//!
 //! Parameters:
-//! - `cache` (default `"64 KiB"`): DRAM for entries; those of a flash page at least.
+//! - `cache` (default `"64 KiB"`): DRAM for entries; those of a flash page at least, or one entry of a superpage.
+//! - `superpages` (default false): whether entries are those of superpages. Needs `frontier.policy = "row"`.
 
 use super::cached::CacheParameters;
 use copyback_workload::units::Bytes;
@@ -37,11 +42,13 @@ use serde::{Deserialize, Serialize};
 pub struct Params {
     /// DRAM for entries.
     pub cache: Bytes,
+    /// Whether the entries are those of superpages.
+    pub superpages: bool,
 }
 
 impl Default for Params {
     fn default() -> Self {
-        Self { cache: Bytes(64 << 10) }
+        Self { cache: Bytes(64 << 10), superpages: false }
     }
 }
 

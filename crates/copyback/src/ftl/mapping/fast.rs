@@ -34,8 +34,11 @@
 //! Rows are written in order only if their pages arrive together: `spd` evicts pages by age, and a stream that begins
 //! inside a row never fills one in order. `spd` therefore does not have the savings of a sequential log block.
 //!
-//! It can be combined with `baseline`, `npgc`, `pgc`, `hios`, `baseline-d`, `baseline-p`, `twinblk`, `spd` and
-//! `spd-plus`. Schemes that differ only in their victims can be used, too, and then give equal results. Others are
+//! With superpages (`superpage`), a page of log and data blocks is a superpage: a write of a part reads the rest first,
+//! and merges copy whole superpages.
+//!
+//! It can be combined with `baseline`, `npgc`, `pgc`, `hios`, `baseline-d`, `baseline-p`, `twinblk`, `superpage`, `spd`
+//! and `spd-plus`. Schemes that differ only in their victims can be used, too, and then give equal results. Others are
 //! refused with the reason.
 //!
 //! A drive begins empty, or filled in order (`precondition.mode = "sequential"`): log blocks are empty then.
@@ -44,6 +47,7 @@
 //! - `log_share` (default 0.03): random log blocks, a share or a count of a plane's blocks; one at least.
 //! - `sequential_log` (default true): whether there is a sequential log block. Without it every write goes to random
 //!   log blocks, which shows the cost and the benefit of partial and switch merges.
+//! - `superpages` (default false): whether pages are superpages. Needs `frontier.policy = "row"`.
 
 use crate::config::ShareOrCount;
 use serde::{Deserialize, Serialize};
@@ -56,10 +60,12 @@ pub struct Params {
     pub log_share: ShareOrCount,
     /// Whether there is a sequential log block.
     pub sequential_log: bool,
+    /// Whether pages are superpages.
+    pub superpages: bool,
 }
 
 impl Default for Params {
     fn default() -> Self {
-        Self { log_share: ShareOrCount::Share(0.03), sequential_log: true }
+        Self { log_share: ShareOrCount::Share(0.03), sequential_log: true, superpages: false }
     }
 }

@@ -3,9 +3,12 @@
 //! Source: atc18 Section 4.1 (128 MB hold 32 % of the map, LRU, dirty pages written back). The mechanism is that of
 //! `dftl`, but for whole pages: a miss loads a page, and a changed page is written back without a read before it.
 //!
+//! With superpages, translation pages are written as with `dftl`: the others of the row are read first.
+//!
 //! Parameters:
 //! - `cache` (default `"128 MiB"`): DRAM for translation pages; one at least. `dftl` has another default: set both to
 //!   compare the two.
+//! - `superpages` (default false): whether entries are those of superpages (see `dftl`).
 
 use super::cached::CacheParameters;
 use copyback_workload::units::Bytes;
@@ -17,11 +20,13 @@ use serde::{Deserialize, Serialize};
 pub struct Params {
     /// DRAM for translation pages.
     pub cache: Bytes,
+    /// Whether the entries are those of superpages.
+    pub superpages: bool,
 }
 
 impl Default for Params {
     fn default() -> Self {
-        Self { cache: Bytes(128 << 20) }
+        Self { cache: Bytes(128 << 20), superpages: false }
     }
 }
 

@@ -4,7 +4,7 @@
 //! time. They give the simulator the true map, and never cost simulated time. The firmware's look-ups belong to the
 //! path of a request: a mapping with its entries in flash records which of them are in DRAM (`cached`), and the drive
 //! reads the others from flash before it assigns a die to the request's transaction (`ssd::map::lookups`). Translation
-//! pages are hidden logical units after the host's.
+//! pages are hidden logical units after the host's. Superpages (`superpage`) can have a map in DRAM or in flash.
 
 pub mod cached;
 pub mod dftl;
@@ -51,12 +51,26 @@ impl MappingConfig {
 
     /// Hidden logical units that hold the map.
     pub fn map_units(&self, geometry: &Geometry) -> u32 {
-        self.cache().map_or(0, |cache| cache.translation_pages(geometry))
+        self.cache().map_or(0, |cache| cache.translation_pages(geometry) * geometry.units_per_write())
+    }
+
+    /// The setting that chooses superpages, and the one to choose instead.
+    pub fn superpage_setting(&self) -> (&'static str, &'static str) {
+        match self {
+            Self::Superpage(_) => ("mapping.policy", "`mapping.policy = \"page\"`"),
+            _ => ("mapping.superpages", "`mapping.superpages = false`"),
+        }
     }
 
     /// Whether consecutive pages, as many as a die has planes, share one row.
     pub fn has_superpages(&self) -> bool {
-        matches!(self, Self::Superpage(_))
+        match self {
+            Self::Page(_) => false,
+            Self::Superpage(_) => true,
+            Self::Dftl(p) => p.superpages,
+            Self::MapCache(p) => p.superpages,
+            Self::Fast(p) => p.superpages,
+        }
     }
 }
 

@@ -11,6 +11,8 @@
 //! an update of page 3:  R 2   W(2 3)    in the next row of the die
 //! ```
 //!
+//! This map is in DRAM. `dftl`, `map-cache` and `fast` have superpages, too, with `superpages = true`.
+//!
 //! Parameters: none. The simulator keeps the location of each page, as with `page`.
 
 use serde::{Deserialize, Serialize};

@@ -24,11 +24,11 @@ impl Preconditioner<'_> {
         }
         let empty = of_plane.iter().position(Vec::is_empty);
         assert!(empty.is_none(), "the configuration was checked: plane {empty:?} gets no data");
-        let translation_pages = self.begin_with_translation_pages();
+        let map_units = self.begin_with_translation_pages();
         // As if all planes had been filled together: the age of a block follows from its position in its plane.
         // Otherwise, policies that weigh age over several planes would find all of the oldest blocks on the first
         // plane.
-        let (begun, set_apart) = (self.written, translation_pages.iter().sum::<usize>());
+        let (begun, set_apart) = (self.written, map_units.iter().sum::<usize>());
         let (units_per_page, mut in_second) = (geometry.units_per_page as usize, 0);
         let mut seconds = rng::stream(seed, "precondition.second-active");
         let second_block = if self.ftl.has_second_active() { geometry.units_per_block as usize } else { 0 };
@@ -37,7 +37,7 @@ impl Preconditioner<'_> {
         let lasts = least.saturating_sub(set_apart) as u64;
         for (plane, units) in of_plane.iter_mut().enumerate() {
             let used = (plane_units * stream.random_range(used_min..=used_max)) as usize;
-            let used = used.saturating_sub(translation_pages[plane]);
+            let used = used.saturating_sub(map_units[plane]);
             // The unwritten part of a second active block counts as used: the plane is as far above its watermark as
             // one without. The second blocks of a die are aligned; how full they are is drawn.
             if (plane as u32).is_multiple_of(geometry.planes_per_die) {

@@ -171,16 +171,18 @@ impl Drive {
     pub(in crate::ssd) fn bind_superpage(
         &mut self,
         die: DieId,
-        plane: PlaneId,
+        (plane, write_point): (PlaneId, usize),
         id: TxnId,
         command: &mut Command,
         now_ns: u64,
     ) {
         let list = self.queue(die, Queue::Write);
         self.queues.remove(list, id.0);
-        let (first, units, others, sequence) =
-            (self.txns[id].first, self.txns[id].units, self.txns[id].role_data, self.txns[id].sequence);
+        let txn = &self.txns[id];
+        let (first, units, others, sequence) = (txn.first, txn.units, txn.units_included(), txn.sequence);
         let (mut row, mut used, mut stale) = ([LogicalUnit::NONE; UNITS_PER_PAGE_MAX as usize], 0, 0);
+        // In a log block, each unit has its place in the row, as in the data block that it is merged with.
+        let keeps_places = self.ftl.has_log_blocks();
         for at in 0..units {
             let unit = LogicalUnit(first.0 + at);
             let is_written = others >> at & 1 == 0;
@@ -189,22 +191,23 @@ impl Drive {
                 shadow.bind(unit, sequence, is_newest);
             }
             if is_newest || self.ftl.lookup(unit).is_some() {
-                row[used] = unit;
+                row[if keeps_places { at as usize } else { used }] = unit;
                 used += 1;
             } else if is_written {
                 // The unit was trimmed while its write waited.
                 stale += 1;
             }
         }
+        let row = &row[..if keeps_places { units as usize } else { used }];
         self.stop_waiting(id, now_ns);
         self.release_page(die, self.txns[id].plane);
         let stamp = self.ftl.counts().host_units;
-        let page = self.ftl.write_superpage(plane, &row[..used], stale, stamp);
+        let page = self.ftl.write_superpage((plane, write_point), first, row, stale, stamp);
         self.records.counters.on_host_units((used + stale) as u32);
         if let Some(shadow) = &mut self.records.shadow {
-            shadow.write_page(page, &row[..used]);
+            shadow.write_page(page, row);
         }
-        self.after_write(row[..used].iter().copied(), now_ns);
+        self.after_write(row.iter().copied().filter(|unit| unit.is_some()), now_ns);
         self.after_bind(plane);
         self.push_page(command, plane, page, id);
     }

@@ -18,7 +18,7 @@ impl Drive {
         now_ns: u64,
     ) {
         if self.geometry.has_superpages() {
-            return self.bind_superpage(die, plane, lead, command, now_ns);
+            return self.bind_superpage(die, (plane, write_point), lead, command, now_ns);
         }
         if self.host_data.filling.is_some() {
             return self.bind_full_page(die, (plane, write_point), lead, command, now_ns);

@@ -17,11 +17,12 @@ use crate::ftl::core::{Ftl, Move};
 use crate::ftl::mapping::cached::{Answer, CacheParameters, Cached};
 use crate::observe::counters::MapTotals;
 use crate::observe::report::Cause;
+use crate::sim::fastdiv::FastDiv;
 use crate::sim::index::{LogicalUnit, PageId, TranslationPage, TxnId};
 use crate::sim::lists::Lists;
 use crate::sim::queue::EventQueue;
 use crate::ssd::drive::Drive;
-use crate::ssd::map::{Translation, Update, Updates};
+use crate::ssd::map::{MapLayout, Translation, Update, Updates};
 use crate::ssd::requests::eviction_sets::EvictionSets;
 use std::collections::VecDeque;
 
@@ -44,13 +45,13 @@ impl Attempt {
 impl Translation {
     pub(in crate::ssd) fn new(params: &dyn CacheParameters, ftl: &Ftl, check: bool) -> Self {
         let g = &ftl.geometry;
-        let (first, pages) = (g.first_map_unit(), (g.mapped_units - g.first_map_unit()) as usize);
+        let (first, units) = (g.first_map_unit(), g.mapped_units - g.first_map_unit());
+        let pages = (units / g.units_per_write()) as usize;
         let in_flash = || (0..g.logical_units).map(|unit| ftl.lookup(LogicalUnit(unit))).collect();
         Self {
             cached: Cached::new(params, g),
-            first_of_map: first,
-            entries: g.logical_units,
-            load_of: vec![[TxnId::NONE; 2]; pages],
+            layout: MapLayout { first, units_per_page: FastDiv::new(g.units_per_write()), entries: g.logical_units },
+            load_of: vec![[TxnId::NONE; 2]; units as usize],
             updates: Updates {
                 of_page: vec![Update::None; pages],
                 owed: Lists::new(g.dies as usize + 1, pages),
@@ -88,23 +89,32 @@ impl Translation {
         &mut self.sets
     }
 
+    /// The first unit of a translation page.
     pub(in crate::ssd) fn unit_of(&self, page: TranslationPage) -> LogicalUnit {
-        LogicalUnit(self.first_of_map + page.0)
+        LogicalUnit(self.layout.first + page.0 * self.layout.units_per_page.divisor())
+    }
+
+    /// The number, among the units of the map, of the one with a unit's entry.
+    fn map_unit_of(&self, unit: LogicalUnit) -> u32 {
+        self.cached.page_of(unit).0 * self.layout.units_per_page.divisor() + self.cached.map_unit_of(unit)
     }
 
     /// The translation page of a hidden unit, if it has one.
     pub(in crate::ssd) fn page_at(&self, unit: LogicalUnit) -> Option<TranslationPage> {
-        unit.0.checked_sub(self.first_of_map).map(TranslationPage)
+        unit.0.checked_sub(self.layout.first).map(|unit| TranslationPage(self.layout.units_per_page.quotient(unit)))
     }
 
-    /// A unit was written; returns whether it is a translation page.
+    /// A unit was written; returns whether it is one of the map. The units of a translation page are written together.
     pub(in crate::ssd) fn on_written(&mut self, unit: LogicalUnit, ftl: &Ftl) -> bool {
         let Some(page) = self.page_at(unit) else {
             self.on_placed(unit, self.updates.freed.len());
             return false;
         };
-        self.cached.written(page);
         self.totals.page_programs += 1;
+        if unit != self.unit_of(page) {
+            return true;
+        }
+        self.cached.written(page);
         let update = std::mem::replace(&mut self.updates.of_page[page.at()], Update::None);
         self.updates.awaited -=
             u32::from(matches!(update, Update::UnderWay { task, is_awaited: true, .. } if task == Source::GC));
@@ -136,7 +146,7 @@ impl Translation {
     /// A unit of the host was written or moved: changes its entry in DRAM, or appends its translation page to a list of
     /// `Updates::owed` (a list for each die that moved data, then one for writes).
     fn on_placed(&mut self, unit: LogicalUnit, list: usize) {
-        if unit.0 >= self.entries || self.cached.change(unit) {
+        if unit.0 >= self.layout.entries || self.cached.change(unit) {
             return;
         }
         let page = self.cached.page_of(unit);
@@ -242,7 +252,7 @@ impl Drive {
         let (first, units) = (self.txns[id].first, self.txns[id].units);
         let map = self.map.translation();
         let page = map.cached.page_of(first);
-        if map.load_of[page.at()][0].is_some() {
+        if map.load_of[map.map_unit_of(first) as usize][0].is_some() {
             // Another transaction loads this page into the room; when the load ends, this one looks up again.
             return self.wait_behind(page, id, events);
         }
@@ -263,9 +273,10 @@ impl Drive {
         let (first, units) = (self.txns[id].first, self.txns[id].units);
         let map = self.map.translation();
         let page = map.cached.page_of(first);
-        let (unit, [under_way, last]) = (map.unit_of(page), map.load_of[page.at()]);
+        let of_map = map.map_unit_of(first) as usize;
+        let (unit, [under_way, last]) = (LogicalUnit(map.layout.first + of_map as u32), map.load_of[of_map]);
         if under_way.is_some() {
-            map.load_of[page.at()] = [under_way, id];
+            map.load_of[of_map] = [under_way, id];
             self.txns[last].next_in_list = id;
             return;
         }
@@ -290,7 +301,7 @@ impl Drive {
             let read =
                 Txn { next_in_list: id, high_priority, ..self.map_txn(Role::MapRead, unit, cause, events.now_ns()) };
             let read = self.txns.add(read);
-            self.map.translation().load_of[page.at()] = [read, id];
+            self.map.translation().load_of[of_map] = [read, id];
             self.submit_map_txn(read, events);
         }
     }
@@ -357,7 +368,7 @@ impl Drive {
             self.deactivate_at_rest(task, events);
             return self.release(page, true, events);
         }
-        (map.load_of[page.at()], map.has_room) = ([TxnId::NONE; 2], true);
+        (map.load_of[(unit.0 - map.layout.first) as usize], map.has_room) = ([TxnId::NONE; 2], true);
         let mut waiter = next;
         while waiter.is_some() {
             let txn = &self.txns[waiter];

@@ -11,6 +11,7 @@ use crate::flash::command::Source;
 use crate::flash::source::SOURCES_MAX;
 use crate::ftl::mapping::cached::Cached;
 use crate::observe::counters::MapTotals;
+use crate::sim::fastdiv::FastDiv;
 use crate::sim::index::{PhysicalUnit, TranslationPage, TxnId};
 use crate::sim::lists::Lists;
 use crate::ssd::requests::eviction_sets::EvictionSets;
@@ -32,7 +33,7 @@ enum Update {
         task: Source,
         /// A transaction waits for it.
         is_awaited: bool,
-        /// The next transaction of the update, or the one in progress.
+        /// The next transaction of the update, or the one in progress; none while several reads are in progress.
         txn: TxnId,
     },
 }
@@ -51,14 +52,21 @@ struct Updates {
     awaited: u32,
 }
 
+/// The units of the map, and those that have entries in it.
+struct MapLayout {
+    /// The first unit of the map.
+    first: u32,
+    /// Units of a translation page: one, or those of a superpage.
+    units_per_page: FastDiv,
+    /// Units that have entries: those of the host. The places of the drive's own units are always known.
+    entries: u32,
+}
+
 /// The map of a drive in the firmware's view.
 pub(in crate::ssd) struct Translation {
     cached: Cached,
-    /// The first translation page.
-    first_of_map: u32,
-    /// Units that have entries: those of the host. The places of the drive's own units are always known.
-    entries: u32,
-    /// For each translation page: its read in progress, and the last transaction that waits for that.
+    layout: MapLayout,
+    /// For each unit of the map: its read in progress, and the last transaction that waits for that.
     load_of: Vec<[TxnId; 2]>,
     updates: Updates,
     /// Transactions whose entries had no room, in order.

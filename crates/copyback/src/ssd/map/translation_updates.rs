@@ -45,7 +45,8 @@ impl Drive {
             map.updates.owed.remove(list, page.0);
         }
         map.totals.write_backs += 1;
-        let is_whole = map.cached.holds_pages();
+        // The cache may have the evicted unit of a superpage only.
+        let is_whole = map.cached.holds_pages() && map.layout.units_per_page.divisor() == 1;
         let cause = self.txns[successor].task;
         self.start_update(page, !is_whole, (successor, cause), events);
     }
@@ -68,18 +69,22 @@ impl Drive {
             self.txns[successor].waits_for += 1;
             high_priority = self.txns[successor].high_priority;
         }
-        let write = Txn { successor, high_priority, ..self.map_txn(Role::MapWrite, unit, cause, events.now_ns()) };
-        let write = self.txns.add(write);
+        let units = self.map.translation().layout.units_per_page.divisor();
+        let write = self.map_txn(Role::MapWrite, unit, cause, events.now_ns());
+        let write = self.txns.add(Txn { successor, high_priority, units, ..write });
         if !reads || self.ftl.lookup(unit).is_none() {
             self.goes_on_with(page, write);
             self.submit_map_txn(write, events);
             return;
         }
-        self.txns[write].waits_for = 1;
-        let read = Txn { successor: write, high_priority, ..self.map_txn(Role::MapRead, unit, cause, events.now_ns()) };
-        let read = self.txns.add(read);
-        self.goes_on_with(page, read);
-        self.submit_map_txn(read, events);
+        let together = units.min(self.geometry.units_per_flash_page);
+        self.txns[write].waits_for = units / together;
+        for first in (unit.0..unit.0 + units).step_by(together as usize).map(LogicalUnit) {
+            let read = self.map_txn(Role::MapRead, first, cause, events.now_ns());
+            let read = self.txns.add(Txn { successor: write, high_priority, units: together, ..read });
+            self.goes_on_with(page, if together == units { read } else { TxnId::NONE });
+            self.submit_map_txn(read, events);
+        }
     }
 
     /// Sets the next transaction of an update.
@@ -231,7 +236,7 @@ impl Drive {
             broken(Invariant::TranslationCurrent, format_args!("{found}"));
         }
         let Some(in_flash) = &map.in_flash else { return };
-        for unit in (0..map.entries).map(LogicalUnit) {
+        for unit in (0..map.layout.entries).map(LogicalUnit) {
             let (place, known) = (self.ftl.lookup(unit), in_flash[unit.at()]);
             let page = map.cached.page_of(unit);
             let is_on_its_way = map.cached.is_changed(unit) || map.updates.of_page[page.at()] != Update::None;

@@ -121,7 +121,8 @@ impl Ssd {
             if set.is_empty() {
                 return;
             }
-            if self.drive.looks_up() {
+            // Each superpage has a command of its own.
+            if self.drive.looks_up() && !self.drive.geometry().has_superpages() {
                 let now_ns = events.now_ns();
                 let runs = set.pages().iter().flat_map(|page| page.runs());
                 self.drive.look_up_together(runs.map(|(first, units)| leaving(first, units, now_ns)), events);

@@ -2,11 +2,13 @@
 
 use super::tpds20::{LATENCY_NS, MOVE_NS, PROGRAM_NS, TWO_PLANE_PROGRAM_NS, drive, response_ns, run};
 use copyback::flash::command::{FlashOp, Source};
+use copyback::ftl::mapping::{MappingConfig, dftl};
 use copyback::observe::report::{MapReport, Outcome};
 use copyback::run::config::RunConfig;
 use copyback::run::precondition::PreconditionConfig;
 use copyback::scene::Block::{Free, Holds, Open};
 use copyback::scene::{Scene, SceneOp};
+use copyback::workload::units::Bytes;
 use copyback::workload::{Op, Priority, Request};
 
 const READ_NS: u64 = 177_400;
@@ -133,6 +135,25 @@ fn a_translation_page_shares_a_row() {
     let changed_ns = READ_NS + TWO_PLANE_PROGRAM_NS + READ_NS + READ_NS;
     assert_eq!(responses_ns(&outcome)[2], changed_ns);
     assert_eq!(outcome.report.flash.padding_units, 4, "two pages of the host and two of the map, a row each");
+}
+
+/// Superpages with a map in flash: an entry for each superpage, and translation pages that form superpages, too. A
+/// look-up reads the page with the entry; an update reads and writes all pages of its row.
+#[test]
+fn a_translation_page_of_superpages_is_a_superpage() {
+    let mut config = mapped("superpage", "{}");
+    config.mapping = MappingConfig::Dftl(dftl::Params { cache: Bytes(8), superpages: true });
+    // Pages 0 and 1 share one entry, pages 2 and 3 the other.
+    let asked = [(Op::Write, 0), (Op::Write, 2), (Op::Read, 0), (Op::Write, 1), (Op::Read, 0)];
+    let outcome = one_by_one(&config, &asked);
+    let first_ns = TWO_PLANE_PROGRAM_NS;
+    let second_ns = TWO_PLANE_PROGRAM_NS + READ_NS + TWO_PLANE_PROGRAM_NS;
+    let both_ns = READ_NS + 102_400;
+    let changed_ns = both_ns + TWO_PLANE_PROGRAM_NS + READ_NS + READ_NS;
+    let update_ns = READ_NS + TWO_PLANE_PROGRAM_NS;
+    assert_eq!(responses_ns(&outcome), [first_ns, second_ns, changed_ns, update_ns, READ_NS]);
+    let MapReport { page_reads, page_programs, write_backs, updates, .. } = *map(&outcome);
+    assert_eq!((page_reads, page_programs, write_backs, updates), (4, 4, 2, 0));
 }
 
 /// Data that a collection moves takes no entry to DRAM: its translation page is written once, after the collection.

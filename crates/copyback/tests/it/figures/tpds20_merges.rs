@@ -2,7 +2,9 @@
 
 use super::tpds20::{ERASE_NS, MOVE_NS, PROGRAM_NS, TWO_PLANE_PROGRAM_NS, response_ns, run};
 use crate::support::under::under;
+use copyback::config::ShareOrCount;
 use copyback::ftl::log_blocks::MergeTotals;
+use copyback::ftl::mapping::{MappingConfig, fast};
 use copyback::observe::report::Outcome;
 use copyback::run::config::RunConfig;
 use copyback::workload::units::Bytes;
@@ -15,20 +17,22 @@ const TWO_PLANE_READ_NS: u64 = 75_000 + 2 * 102_400;
 
 /// A die of two planes, with two written logical blocks each, and this many random log blocks. Page `p` is page `p / 2`
 /// of plane `p % 2`. In rows, it is in row `p / 2`, and logical blocks are twice as large.
-fn merged(scheme: &str, log_blocks: u32) -> RunConfig {
-    let device = format!(
-        r#"
-        capacity = {{ logical = "64 KiB" }}
-        timing = {{ read = "75 us", program = "1.5 ms", erase = "3.8 ms", channel = "25 ns/B" }}
-        precondition = {{ mode = "sequential" }}
-        geometry = {{ channels = 1, chips_per_channel = 1, dies_per_chip = 1, planes_per_die = 2, blocks_per_plane = 8, pages_per_block = 4, page_size = "4 KiB" }}
-        mapping = {{ policy = "fast", log_share = {log_blocks} }}
-        "#
-    );
+fn merged(scheme: &str, count: u32) -> RunConfig {
+    let device = r#"
+        capacity = { logical = "64 KiB" }
+        timing = { read = "75 us", program = "1.5 ms", erase = "3.8 ms", channel = "25 ns/B" }
+        precondition = { mode = "sequential" }
+        geometry = { channels = 1, chips_per_channel = 1, dies_per_chip = 1, planes_per_die = 2, blocks_per_plane = 8, pages_per_block = 4, page_size = "4 KiB" }
+        "#;
     let device: toml::Table = toml::from_str(&device).expect("the device parses");
     let mut config: RunConfig = under(device, scheme).try_into().expect("the configuration is complete");
     config.buffer = Default::default();
+    config.mapping = MappingConfig::Fast(log_blocks(count));
     config
+}
+
+fn log_blocks(count: u32) -> fast::Params {
+    fast::Params { log_share: ShareOrCount::Blocks(count), ..fast::Params::default() }
 }
 
 /// Writes of pages, each group at once when the drive rests.
@@ -84,6 +88,27 @@ fn a_full_merge_of_rows_reads_and_programs_both_planes_at_once() {
         assert_eq!(responses_ns[8..], [merge_ns + TWO_PLANE_PROGRAM_NS; 2], "{scheme}");
         assert_eq!(kinds(&outcome), [0, 0, 2], "{scheme}");
     }
+}
+
+/// Superpages with log blocks: an update of one page reads the other, and takes a row of a log block. A merge moves
+/// whole superpages: each half of a row comes from the same row.
+#[test]
+fn superpages_go_to_log_blocks_whole() {
+    let mut config = merged("superpage", 1);
+    config.mapping = MappingConfig::Fast(fast::Params { superpages: true, ..log_blocks(1) });
+    let outcome = written(&config, &[&[2], &[10], &[5], &[12], &[6]]);
+    let update_ns = READ_NS + TWO_PLANE_PROGRAM_NS;
+    let merge_ns = 8 * (TWO_PLANE_READ_NS + TWO_PLANE_PROGRAM_NS) + 3 * ERASE_NS;
+    assert_eq!(outcome.report.gc.die_time_ns, merge_ns);
+    let responses_ns: Vec<u64> = outcome.requests.iter().map(response_ns).collect();
+    // The last update has read its other half before it waits for the merge.
+    assert_eq!(responses_ns, [update_ns, update_ns, update_ns, update_ns, update_ns + merge_ns]);
+    assert_eq!((kinds(&outcome), outcome.report.flash.update_page_reads), ([0, 0, 2], 5));
+    // An update of a page of each row, in order; then two updates of one row.
+    let outcome = written(&config, &[&[0], &[2], &[4], &[6]]);
+    assert_eq!((kinds(&outcome), outcome.report.gc.die_time_ns), ([1, 0, 0], ERASE_NS));
+    let outcome = written(&config, &[&[0], &[1]]);
+    assert_eq!((kinds(&outcome), merges(&outcome).sequential_pages), ([0, 1, 0], 2));
 }
 
 /// Two halves of a row that lie in different rows are read one after the other, and programmed together.
