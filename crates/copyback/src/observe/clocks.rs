@@ -77,6 +77,11 @@ impl Clocks {
         (self.running, self.held_by_gc, self.since_ns) = (occupant, held_by_gc, now_ns);
     }
 
+    /// The occupant whose clock runs, and whether that of collection's hold does.
+    pub fn running(&self) -> (Occupant, bool) {
+        (self.running, self.held_by_gc)
+    }
+
     /// The reading of the clocks.
     #[inline]
     pub fn read(&self, now_ns: u64) -> Reading {

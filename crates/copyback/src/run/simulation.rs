@@ -49,6 +49,8 @@ const POLL: Timer = Timer(4);
 const FIRST_DRIVE: u32 = 5;
 /// Events between two calls of the progress function.
 const PROGRESS_EVERY: u64 = 1 << 16;
+/// Events between two checks of the dies' clocks, under `--check`: few, because an error may last for some events only.
+const CLOCKS_EVERY: u64 = 16;
 
 /// A drive, and what the event loop keeps for it.
 struct Member {
@@ -286,6 +288,9 @@ impl<'a> Simulation<'a> {
         let mut handled = 0u64;
         while self.step()? || self.end_tasks()? {
             handled += 1;
+            if self.check && handled.is_multiple_of(CLOCKS_EVERY) {
+                self.members.iter().for_each(|m| m.ssd.drive().check_clocks());
+            }
             if handled.is_multiple_of(PROGRESS_EVERY) {
                 self.report_progress(progress);
                 if self.check && handled.is_multiple_of(PROGRESS_EVERY * 64) {

@@ -3,6 +3,7 @@
 
 use super::drive::Drive;
 use crate::ftl::frontier::Stream;
+use crate::observe::clocks::Occupant;
 use crate::sim::index::{JobId, PlaneId};
 use crate::sim::invariant::{Invariant, broken, hold};
 
@@ -22,6 +23,20 @@ impl Drive {
         self.check_reservations();
         self.check_moves_left();
         self.check_translation();
+        self.check_clocks();
+    }
+
+    /// No clock of work runs at a die without work. Dies that are still to be visited at this moment are left out.
+    ///
+    /// # Panics
+    /// If the invariant is broken.
+    pub fn check_clocks(&self) {
+        let at_rest = (Occupant::NoWork, false);
+        for (id, die) in self.dies.numbered().filter(|(_, die)| !die.is_marked()) {
+            let running = die.running_clock();
+            let is_current = running == at_rest || self.occupant_of(id) != at_rest;
+            hold!(is_current, ClocksCurrent, "{id:?} has no work, and its clock runs for {running:?}");
+        }
     }
 
     /// The waiting work of each die that is not at rest, for the report of a run that is stuck.

@@ -136,6 +136,12 @@ impl Drive {
     /// Switches a die's clock to its current occupant.
     #[inline]
     pub(super) fn update_clock(&mut self, die: DieId, now_ns: u64) {
+        let (occupant, held_by_gc) = self.occupant_of(die);
+        self.dies[die].switch_clock(now_ns, occupant, held_by_gc);
+    }
+
+    /// The occupant of a die, and whether collection holds it.
+    pub(super) fn occupant_of(&self, die: DieId) -> (Occupant, bool) {
         let d = &self.dies[die];
         let is_held = d.is_reserved() && !self.is_job_paused(d.reserved_by());
         let reserved_for = is_held.then(|| self.gc.jobs[d.reserved_by()].source());
@@ -146,8 +152,7 @@ impl Drive {
             None if d.waiting_for_space() > 0 => Occupant::Gc,
             None => Occupant::NoWork,
         };
-        let held_by_gc = reserved_for == Some(Source::GC) || occupant == Occupant::Gc;
-        self.dies[die].switch_clock(now_ns, occupant, held_by_gc);
+        (occupant, reserved_for == Some(Source::GC) || occupant == Occupant::Gc)
     }
 
     /// Whether a collection, or another job, is in progress or waits for its die.

@@ -90,7 +90,7 @@ pub struct Job {
     die: DieId,
     footprint: Footprint,
     /// Order of arrival among transactions.
-    sequence: u64,
+    turn: u64,
     /// Valid units of the block in the order of their places; those before `next` were read.
     moves: Vec<Move>,
     /// First move that was not read yet.
@@ -116,13 +116,13 @@ pub struct Job {
 }
 
 impl Job {
-    /// A job that has not begun, on blocks of one die; `sequence`: its position in the order of arrival.
-    pub fn new(purpose: Purpose, die: DieId, footprint: Footprint, sequence: u64) -> Self {
+    /// A job that has not begun, on blocks of one die; `turn`: its position among the requests that wait at its die.
+    pub fn new(purpose: Purpose, die: DieId, footprint: Footprint, turn: u64) -> Self {
         Self {
             purpose,
             die,
             footprint,
-            sequence,
+            turn,
             moves: Vec::new(),
             next: 0,
             programmed: 0,
@@ -211,8 +211,8 @@ impl Job {
     }
 
     /// The job waits for its die again, after the requests that arrived meanwhile.
-    pub fn wait_again(&mut self, sequence: u64) {
-        self.sequence = sequence;
+    pub fn wait_again(&mut self, turn: u64) {
+        self.turn = turn;
     }
 
     // ---- questions --------------------------------------------------------------------------------------------------
@@ -235,10 +235,11 @@ impl Job {
         self.die
     }
 
-    /// Its position in the order of arrival, among transactions.
+    /// Its position among the requests that wait at its die: in the order of arrival or, if the policy of admission
+    /// distinguishes tasks, in the order of entry into windows.
     #[inline(always)]
-    pub fn sequence(&self) -> u64 {
-        self.sequence
+    pub fn turn(&self) -> u64 {
+        self.turn
     }
 
     /// The state that it found when it began, if it has.

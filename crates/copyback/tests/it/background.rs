@@ -1,8 +1,10 @@
 //! Do background tasks relocate the blocks that they should, when they should?
 
 use crate::common::*;
+use copyback::ftl::core::Ftl;
 use copyback::observe::report::{FlashWork, Outcome};
 use copyback::run::config::RunConfig;
+use copyback::run::precondition::PreconditionConfig;
 use copyback::workload::rng;
 use copyback::workload::{Op, Request};
 use rand::RngExt;
@@ -20,6 +22,7 @@ fn scrubbed(more: &str) -> RunConfig {
 
 const AS_TASK: &str = "preemption = { policy = \"always\" }";
 const RESERVING: &str = "preemption = { policy = \"none\" }";
+const IN_NO_TIME: &str = "preemption = { policy = \"ideal\" }";
 
 /// Reads of one page, a millisecond apart.
 fn reads(unit: u64, count: u64) -> impl Iterator<Item = Request> {
@@ -99,7 +102,7 @@ fn scrubbing_goes_on_until_no_block_has_many() {
 /// that is being relocated.
 #[test]
 fn blocks_wear_evenly_where_a_tenth_of_the_data_is_overwritten() {
-    for collecting in [AS_TASK, RESERVING] {
+    for collecting in [AS_TASK, RESERVING, IN_NO_TIME] {
         let wear = |tasks: &str| {
             let config = config(&format!(
                 "precondition = {{ mode = \"sequential\" }}
@@ -120,5 +123,40 @@ fn blocks_wear_evenly_where_a_tenth_of_the_data_is_overwritten() {
         assert!(least == 0 && most > 50 && relocated == 0, "{collecting}, dynamic: {least} to {most}");
         let (least, most, relocated) = wear("tasks = { wear = { threshold = 10 } }");
         assert!(most - least <= 12 && relocated > 50, "{collecting}: {least} to {most}, {relocated} relocated");
+    }
+}
+
+/// Collections erase blocks also if they take no time: reads count from then on.
+#[test]
+fn reads_count_from_the_last_erase_under_every_collection() {
+    for collecting in [AS_TASK, RESERVING, IN_NO_TIME] {
+        let requests = (0..200).flat_map(|round| {
+            let at_ns = move |at: u64| (round * 80 + at) * 1_000_000;
+            let reads = (0..30).map(move |at| pages(Op::Read, at_ns(at), 0, 1));
+            // Each round writes 48 units of 320: data is overwritten within few rounds.
+            reads.chain((0..48).map(move |at| pages(Op::Write, at_ns(30 + at), at, 1)))
+        });
+        let outcome = run(&scrubbed(collecting), requests.collect());
+        assert!(outcome.report.gc.collections > 500, "{collecting}: {}", outcome.report.gc.collections);
+        assert_eq!(outcome.report.flash.blocks_relocated, 0, "{collecting}");
+    }
+}
+
+/// A task waits for its turn among the requests of its die. Trims of units without data need no die, and delay no task.
+#[test]
+fn trims_do_not_delay_tasks() {
+    let rest = "order = { policy = \"fifo\" }\nadmit = { policy = \"debit\" }";
+    for more in [IN_NO_TIME, AS_TASK] {
+        let mut config = scrubbed(&format!("{more}\n{rest}"));
+        config.precondition = PreconditionConfig::Sequential { fill: 0.5 };
+        let last = config.check().map(|()| Ftl::geometry_of(&config.ftl()).logical_units).expect("it is possible") - 1;
+        let scrubbed = |trims: u64| {
+            let requests = (0..3_000).flat_map(|at| {
+                let trims = (0..trims).map(move |_| pages(Op::Trim, at * 10_000, u64::from(last), 1));
+                trims.chain([pages(Op::Read, at * 10_000, at % 64, 1)])
+            });
+            run(&config, requests.collect()).report.flash.blocks_relocated
+        };
+        assert_eq!(scrubbed(0), scrubbed(5), "{more}");
     }
 }

@@ -9,7 +9,8 @@
 //! The time of its answers does not depend on the number of waiting requests.
 //!
 //! A program of the host is admitted only with a free page, so that all requests in a window can always complete. A
-//! collection that reserves its die also takes a slot, and gets the next free one. The policy does not decide either.
+//! collection that reserves its die also takes a slot: while it waits for its die, no request gets a slot that becomes
+//! free there. The policy does not decide either.
 //!
 //! A policy is a file of this folder and a row of the registry below.
 

@@ -3,7 +3,9 @@
 //! Source: atc18 Section 4.1: "at most four requests queued to each chip in the controller".
 //!
 //! Parameters:
-//! - `slots` (default 4): transactions in a die's window; a background job takes one while it lasts.
+//! - `slots` (default 4): transactions in a die's window; a background job takes one while it lasts. While the job
+//!   waits for its die, no request gets a slot that becomes free there. With few slots the job therefore waits for few
+//!   requests, whatever `order.first` says.
 
 use super::{AdmitPolicy, AdmitView, Change, Entry, Setup, check_slots, first_come};
 use crate::config::KeyError;

@@ -297,7 +297,7 @@ impl Simulation<'_> {
                 let drive = self.members[member].ssd.drive_mut();
                 match order {
                     DriveOrder::Force(force) => drive.force(force, events),
-                    DriveOrder::Pause(on_request) => drive.pause(on_request),
+                    DriveOrder::Pause(on_request) => drive.pause(on_request, self.events.now_ns()),
                 }
                 has_ordered = true;
                 self.post_reports(member);

@@ -77,9 +77,13 @@ impl Drive {
     }
 
     /// A transaction no longer waits for a free page.
-    pub(in crate::ssd) fn end_wait_for_space(&mut self, die: DieId) {
+    pub(in crate::ssd) fn end_wait_for_space(&mut self, die: DieId, now_ns: u64) {
         self.dies.end_wait_for_space(die);
         self.admission.control.end_wait_for_gc(1);
+        if self.dies[die].waiting_for_space() == 0 {
+            // The write may leave the die, which is then not visited.
+            self.update_clock(die, now_ns);
+        }
     }
 
     /// Admits the writes that wait, as long as a page can be reserved.
@@ -88,7 +92,7 @@ impl Drive {
         let list = self.space_queue(die, plane);
         while self.reservable(die, plane) > 0 {
             let Some(id) = self.queues.pop_front(list) else { return };
-            self.end_wait_for_space(die);
+            self.end_wait_for_space(die, events.now_ns());
             self.admit(TxnId(id), events);
         }
         // Transactions that still wait keep the plane's collection going.
@@ -122,7 +126,7 @@ impl Drive {
             }
             let from = self.txns[id].die;
             self.queues.remove(list, id.0);
-            self.end_wait_for_space(from);
+            self.end_wait_for_space(from, events.now_ns());
             self.ftl.on_placed(place);
             if place.die == from {
                 self.admit(id, events);

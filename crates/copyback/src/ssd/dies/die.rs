@@ -5,7 +5,7 @@ use crate::observe::clocks::{Clocks, Occupant};
 use crate::sim::index::{JobId, PlaneId};
 use crate::sim::invariant::hold;
 
-/// Jobs that can wait at a die: one for each plane, and one for each other task.
+/// Jobs that can wait at a die: one for each plane.
 const WAITING_JOBS_MAX: usize = 8;
 
 /// No time at which a collection began.
@@ -137,6 +137,11 @@ impl DieState {
     #[inline(always)]
     pub fn switch_clock(&mut self, now_ns: u64, occupant: Occupant, is_held_by_gc: bool) {
         self.clocks.switch(now_ns, occupant, is_held_by_gc);
+    }
+
+    /// The occupant whose clock runs, and whether that of collection's hold does.
+    pub fn running_clock(&self) -> (Occupant, bool) {
+        self.clocks.running()
     }
 
     // ---- planes in turn ---------------------------------------------------------------------------------------------

@@ -119,17 +119,30 @@ impl Drive {
         class.filter(|&class| heads.came[class as usize] != u64::MAX)
     }
 
+    /// The position of a transaction among the work that waits at its die: in the order of arrival or, if the policy of
+    /// admission distinguishes tasks, in the order of entry into windows.
+    #[inline(always)]
+    pub(in crate::ssd) fn turn_of(&self, txn: &Txn) -> u64 {
+        if self.admission.control.distinguishes_tasks() { txn.entered } else { txn.sequence }
+    }
+
+    /// The position of a job that begins to wait at its die, among the same work.
+    pub(in crate::ssd) fn take_turn(&mut self) -> u64 {
+        match self.admission.control.distinguishes_tasks() {
+            true => self.admission.control.take_turn(),
+            false => self.txns.take_sequence(),
+        }
+    }
+
     #[inline]
     pub(in crate::ssd) fn heads(&self, die: DieId) -> Heads {
-        let by_entry = self.admission.control.distinguishes_tasks();
-        let turn = |txn: &Txn| if by_entry { txn.entered } else { txn.sequence };
-        let came = |queue| self.head(die, queue).map_or(u64::MAX, |id| turn(&self.txns[id]));
+        let came = |queue| self.head(die, queue).map_or(u64::MAX, |id| self.turn_of(&self.txns[id]));
         let txns = [Queue::Move, Queue::Read, Queue::Write].map(|queue| self.head(die, queue).unwrap_or(TxnId::NONE));
         let d = &self.dies[die];
         let job_may_begin = self.admission.control.has_room(die) && !d.defers_to_high_priority();
         let is_its_turn = |id: JobId| !self.collections_take_turns() || self.is_turn_of_job(id);
         let first_job = d.first_job().filter(|&id| job_may_begin && is_its_turn(id));
-        let job = first_job.map_or(u64::MAX, |id| self.gc.jobs[id].sequence());
+        let job = first_job.map_or(u64::MAX, |id| self.gc.jobs[id].turn());
         let came = [came(Queue::Move).min(job), came(Queue::Read), came(Queue::Write)];
         // Only this die's next collection waits for the requests that waited here; moves of other dies' collections do
         // not.

@@ -3,7 +3,7 @@
 
 use crate::flash::command::{Command, FlashOp, Source};
 use crate::ftl::blocks::Blocks;
-use crate::sim::index::BlockId;
+use crate::sim::index::{BlockId, PlaneId};
 use crate::sim::queue::{EventQueue, Timer};
 use crate::ssd::drive::Drive;
 use crate::tasks::background::{Background, BackgroundTask, TaskLevel};
@@ -105,13 +105,39 @@ impl Drive {
                 }
             }
         }
-        if self.gc.idleness.is_host_done() {
-            return;
-        }
         if command.op != FlashOp::Program {
-            self.gc.background.schedule_if_due(events);
+            self.schedule_background(events);
+        } else if !self.gc.idleness.is_host_done() {
+            self.gc.background.schedule_alarms(events);
         }
-        self.gc.background.schedule_alarms(events);
+    }
+
+    /// Tasks may have become due: they begin when all commands of this moment were issued, unless the host is done.
+    pub(in crate::ssd) fn schedule_background(&mut self, events: &mut EventQueue) {
+        if !self.gc.background.is_empty() && !self.gc.idleness.is_host_done() {
+            self.gc.background.schedule_if_due(events);
+            self.gc.background.schedule_alarms(events);
+        }
+    }
+
+    /// A block was collected in zero time: notifies tasks of the pages that were programmed on its plane, and of the
+    /// erase. `written_before`: units of each block of the plane before that. The victim's reads end with its erase.
+    #[cold]
+    pub(in crate::ssd) fn notify_tasks_at_once(
+        &mut self,
+        plane: PlaneId,
+        victim: BlockId,
+        written_before: &[u32],
+        now_ns: u64,
+    ) {
+        let units_per_page = self.geometry.units_per_page;
+        for (offset, (b, before)) in self.ftl.blocks().of_plane(plane).iter().zip(written_before).enumerate() {
+            let block = self.ftl.blocks().id(plane, offset as u32);
+            for page in before / units_per_page..u32::from(b.written) / units_per_page {
+                self.gc.background.tasks().for_each(|task| task.on_program(block, page, now_ns));
+            }
+        }
+        self.gc.background.on_erase(victim, now_ns);
     }
 
     /// No request will come any more: tasks begin nothing.

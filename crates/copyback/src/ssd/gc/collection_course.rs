@@ -79,7 +79,8 @@ impl WalkDriver for AtOnce<'_> {
     }
 
     fn collect(&mut self, plane: PlaneId, block: BlockId) -> Fate {
-        self.drive.collect_at_once(plane, block, self.stamp);
+        self.drive.collect_at_once(plane, block, self.stamp, self.events.now_ns());
+        self.drive.schedule_background(self.events);
         Fate::Collected
     }
 
@@ -185,7 +186,8 @@ impl Drive {
         }
         self.dies.release(die);
         self.notify_die_search(die);
-        self.gc.jobs[id].wait_again(self.txns.take_sequence());
+        let turn = self.take_turn();
+        self.gc.jobs[id].wait_again(turn);
         self.attach(id);
         self.release_slot(die, events);
     }
@@ -338,13 +340,18 @@ impl Drive {
         walk(&mut AtOnce { drive: self, stamp, events }, plane);
     }
 
-    /// Collects a block in zero time, and informs all observers.
-    fn collect_at_once(&mut self, plane: PlaneId, block: BlockId, stamp: u64) {
+    /// Collects a block in zero time, and informs all observers and background tasks.
+    fn collect_at_once(&mut self, plane: PlaneId, block: BlockId, stamp: u64, now_ns: u64) {
+        let written = |ftl: &Ftl| ftl.blocks().of_plane(plane).iter().map(|b| u32::from(b.written)).collect();
+        let written_before: Option<Vec<u32>> = (!self.gc.background.is_empty()).then(|| written(&self.ftl));
         let moves = self.records.shadow.is_some().then(|| self.ftl.valid_units(block));
         let (pages_read, rows) = (self.ftl.valid_pages(block), self.ftl.valid_rows(block));
         let units = self.ftl.collect(block, stamp);
         self.notify_die_search(self.geometry.die_of(plane));
         self.ftl.seal_page(plane, Stream::Moved, stamp);
+        if let Some(before) = written_before {
+            self.notify_tasks_at_once(plane, block, &before, now_ns);
+        }
         if let Some(shadow) = &mut self.records.shadow {
             for m in moves.unwrap_or_default() {
                 shadow.copy_at_once(m, self.ftl.lookup(m.unit));

@@ -234,7 +234,7 @@ impl Drive {
             return false;
         }
         let mut heads = self.heads(die);
-        let first_move = self.head(die, Queue::Move).map(|id| self.txn(id).sequence);
+        let first_move = self.head(die, Queue::Move).map(|id| self.turn_of(self.txn(id)));
         heads.came[Class::Gc as usize] = first_move.unwrap_or(u64::MAX);
         match (self.pick_class(die, heads, events.now_ns()), readiness) {
             (Some(Class::Gc), Readiness::Ready) => self.take_move(die, events),
@@ -334,7 +334,7 @@ impl Drive {
     }
 
     /// Starts no more ordered collections; running ones pause or complete.
-    pub(crate) fn pause(&mut self, on_request: PauseMode) {
+    pub(crate) fn pause(&mut self, on_request: PauseMode, now_ns: u64) {
         let has_jobs = self.gc.jobs.has_of(Source::GC);
         // Requests that wait for the pages of a collection would wait forever.
         let is_needed =
@@ -348,6 +348,12 @@ impl Drive {
         coordination.totals.pauses += u64::from(has_jobs);
         coordination.is_ordered_to_pause = has_jobs && !is_needed && on_request == PauseMode::Pause;
         self.end_force();
+        // Dies whose collection is paused are not visited.
+        for die in (0..self.geometry.dies).map(DieId) {
+            if self.dies[die].is_reserved() {
+                self.update_clock(die, now_ns);
+            }
+        }
     }
 
     /// Resumes paused collections.

@@ -179,7 +179,7 @@ impl Drive {
             let with_pages = others().find(|&d| self.reservable(d, PlaneId::NONE) > 0);
             let Some(to) = with_pages.or_else(|| others().find(|&d| self.has_job(d) || may_reclaim(d))) else { return };
             self.queues.remove(list, id.0);
-            self.end_wait_for_space(die);
+            self.end_wait_for_space(die, events.now_ns());
             self.stop_waiting(id, events.now_ns());
             self.txns[id].die = to;
             self.submit(id, events);
@@ -265,7 +265,8 @@ impl Drive {
     fn new_job(&mut self, purpose: Purpose, footprint: Footprint) -> JobId {
         self.check_has_jobs(purpose);
         let lead = footprint.planes().next().expect("a footprint has a plane");
-        let job = Job::new(purpose, self.geometry.die_of(lead), footprint, self.txns.take_sequence());
+        let turn = self.take_turn();
+        let job = Job::new(purpose, self.geometry.die_of(lead), footprint, turn);
         let fill = if self.geometry.has_superpages() { JobFill::AsRead } else { self.scheme.granularity.fill() };
         let job = job.filling(fill, self.geometry.units_per_page);
         self.gc.jobs.add(job, self.geometry.units_per_block as usize)

@@ -10,6 +10,7 @@ use crate::flash::command::{Command, CommandPlane, FlashOp, Source};
 use crate::flash::{FlashDie, NO_COMMAND, Phase};
 use crate::ftl::blocks::BlockState;
 use crate::ftl::victim::Victim;
+use crate::observe::clocks::Occupant;
 use crate::observe::report::CAUSES;
 use crate::run::config::RunConfig;
 use crate::run::preconditioning::preconditioned;
@@ -420,6 +421,14 @@ const ROWS: &[Row] = &[
     }),
     row!(MeasuredShares, "", writes, |drive, _| {
         drive.records.counters.on_plane_busy(1 << 50);
+        true
+    }),
+    row!(ClocksCurrent, "", writes, |drive, events| {
+        if drive.dies[DieId(0)].is_marked() || drive.occupant_of(DieId(0)).0 != Occupant::NoWork {
+            return false;
+        }
+        drive.dies[DieId(0)].switch_clock(events.now_ns(), Occupant::Scrub, false);
+        drive.check_clocks();
         true
     }),
     row!(BlocksAddUp, "", writes, |drive, _| {
