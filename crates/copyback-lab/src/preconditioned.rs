@@ -109,7 +109,7 @@ impl Preconditioned {
 /// A preconditioned drive, and the real time that it took.
 fn precondition(member: &Member, tell: &mut dyn FnMut(run::Work)) -> Result<(Image, f64), Failure> {
     let started = Instant::now();
-    let image = run::precondition_and_tell(&member.config, member.seed, tell)?;
+    let image = run::precondition_with_progress(&member.config, member.seed, tell)?;
     Ok((image, started.elapsed().as_secs_f64()))
 }
 

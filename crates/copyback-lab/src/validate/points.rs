@@ -97,7 +97,7 @@ fn simulate_under_collections(
     requests: u64,
     seed: u64,
 ) -> Result<(Report, u64), Failure> {
-    let ftl = preconditioning::preconditioned_at(config, seed, &mut |_| stop_thread_if_requested())
+    let ftl = preconditioning::preconditioned_with_progress(config, seed, &mut |_| stop_thread_if_requested())
         .map_err(RunError::from)?;
     let preconditioning = ftl.counts();
     let host = config.host.clone();

@@ -129,7 +129,7 @@ pub fn simulate(
     keep_requests: bool,
 ) -> Result<Outcome, Failure> {
     let options = Options { seed, keep_requests, ..Options::default() };
-    let image = run::precondition_and_tell(config, seed, &mut |_| stop_thread_if_requested())?;
+    let image = run::precondition_with_progress(config, seed, &mut |_| stop_thread_if_requested())?;
     Ok(run::simulate(config, image, source, &options, &mut |_| stop_thread_if_requested())?)
 }
 

@@ -22,7 +22,7 @@ const DELAY_MAX_NS: u64 = 1_000_000_000;
 pub(super) fn check_time(key: &str, time: Nanos) -> Result<(), KeyError> {
     match time.0 {
         0..=TIME_MAX_NS => Ok(()),
-        _ => Err(KeyError::new(key, format!("{time} go beyond any run")).with_help("use at most 1000000 h")),
+        _ => Err(KeyError::new(key, format!("{time} is longer than any run")).with_help("use at most 1000000 h")),
     }
 }
 
@@ -119,7 +119,7 @@ pub enum Seeds {
     /// Each its own.
     #[default]
     Own,
-    /// All those of the run.
+    /// All have the streams of the run.
     Same,
 }
 
@@ -226,17 +226,17 @@ impl ArrayConfig {
         if lost {
             let failed: Vec<String> = self.failed.iter().map(u32::to_string).collect();
             let (level, plural) = (self.level.name(), if failed.len() == 1 { "" } else { "s" });
-            let message = format!("{level} does not survive that drive{plural} {} failed", failed.join(" and "));
+            let message = format!("{level} does not survive the failure of drive{plural} {}", failed.join(" and "));
             return Err(KeyError::new("array.failed", message).with_help("name fewer drives, or choose another level"));
         }
         if self.rebuild.is_some() && self.failed.is_empty() {
-            return Err(KeyError::new("array.rebuild", "no drive has failed that could be rebuilt")
+            return Err(KeyError::new("array.rebuild", "there is no failed drive to rebuild")
                 .with_help("name the drive in `array.failed`, or remove `array.rebuild`"));
         }
         let unit_bytes = self.stripe_unit_bytes(1);
         let unit_ns = self.rebuild.map(|rate| rate.checked_transfer_ns(unit_bytes).unwrap_or(u64::MAX));
         if unit_ns.is_some_and(|ns| ns > TIME_MAX_NS) {
-            let message = format!("a stripe unit of {unit_bytes} bytes takes more than 146 years");
+            let message = format!("the rebuild of a stripe unit of {unit_bytes} bytes takes more than 146 years");
             return Err(KeyError::new("array.rebuild", message).with_help("use a higher rate, or smaller units"));
         }
         Ok(())
@@ -266,7 +266,7 @@ impl ArrayConfig {
             if count > 1 {
                 let why = format!("{count} overrides of drive {drive} set {what}");
                 return Err(KeyError::new("array.override", why)
-                    .with_help("name each drive in one [[array.override]], with all that it has"));
+                    .with_help("name each drive in one [[array.override]], with all its settings"));
             }
         }
         Ok(())
@@ -301,8 +301,8 @@ impl ArrayConfig {
         match (own, self.seeds) {
             (Some(own), _) => own,
             (None, Seeds::Same) => seed,
-            // An odd constant times the number: no two drives of a run have the same, and neighbouring seeds of runs
-            // share no drive.
+            // An odd constant times the number: no two drives of a run have the same seed, and runs with neighbouring
+            // seeds share none.
             (None, Seeds::Own) => seed.wrapping_add(u64::from(drive).wrapping_mul(0x9e37_79b9_7f4a_7c15)),
         }
     }

@@ -141,7 +141,7 @@ impl Contents {
         }
     }
 
-    /// The values that an operation writes to members of data: computed once, when the first of its writes begins.
+    /// Draws the values that an operation writes to members of data: once, when the first of its writes begins.
     fn decide(&mut self, operation: &Operation, id: OperationId) {
         if self.known.entry(id.0).or_default().written.is_empty() {
             let stripe_bytes = self.layout.unit_bytes();
@@ -160,7 +160,7 @@ impl Contents {
                         (true, false, _) => Change::By(self.new_value()),
                     });
                 }
-                self.known.get_mut(&id.0).expect("it is there").written.insert(member, changes);
+                self.known.get_mut(&id.0).expect("the entry was just made").written.insert(member, changes);
             }
         }
     }
@@ -180,11 +180,11 @@ impl Contents {
         };
         for &member in &others {
             let values = (0..cells.len()).map(|at| self.made(operation, id, member, at)).collect();
-            self.known.get_mut(&id.0).expect("it was decided").made.insert(member, values);
+            self.known.get_mut(&id.0).expect("`decide` made the entry").made.insert(member, values);
         }
     }
 
-    /// The value that a cell of a member gets.
+    /// Computes the new value of a cell of a member.
     fn made(&self, operation: &Operation, id: OperationId, member: u32, at: usize) -> u64 {
         let known = &self.known[&id.0];
         let data = self.layout.data();
@@ -221,7 +221,7 @@ impl Contents {
             None => broken(
                 Invariant::StripeParity,
                 format_args!(
-                    "member {member} of stripe {} is written, and {:?} was read",
+                    "member {member} of stripe {} cannot be computed from the members that were read: {:?}",
                     operation.stripe, operation.reads
                 ),
             ),
@@ -285,7 +285,7 @@ impl Contents {
                     broken(
                         Invariant::StripeParity,
                         format_args!(
-                            "{what} of member {member} in stripe {stripe} is not that of the data after {:?}",
+                            "{what} of member {member} in stripe {stripe} does not match the volume's data after {:?}",
                             operation.kind
                         ),
                     );
@@ -306,7 +306,7 @@ impl Contents {
                     let reads = operation.reads;
                     broken(
                         Invariant::StripeParity,
-                        format_args!("data of member {member} in stripe {stripe} is not what {reads:?} give"),
+                        format_args!("data of member {member} in stripe {stripe} is wrong after reads of {reads:?}"),
                     );
                 }
             }

@@ -45,7 +45,7 @@ impl Layout {
     pub fn new(level: RaidLevel, drives: u32, unit_bytes: u64, drive_bytes: u64) -> Self {
         assert!(unit_bytes > 0 && drives > 0, "{drives} drives with units of {unit_bytes} bytes");
         let layout = Self { level, drives, unit_bytes, rows: drive_bytes / unit_bytes };
-        // The planner takes a protected stripe of one data member for a mirror.
+        // The planner treats a protected stripe of one data member as a mirror.
         assert!(!layout.is_protected() || layout.is_mirror() == (layout.data() == 1), "{drives} drives in {level:?}");
         layout
     }

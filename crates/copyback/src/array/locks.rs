@@ -9,7 +9,8 @@ use crate::sim::invariant::hold;
 struct HeldStripe {
     /// Operations that read it; 0 while an operation holds it exclusively.
     readers: u32,
-    alone: OperationId,
+    /// The operation that holds it exclusively, if any.
+    writer: OperationId,
     first_waiting: OperationId,
     last_waiting: OperationId,
 }
@@ -35,7 +36,7 @@ impl Locks {
 
     /// Whether a read of a stripe must wait: an operation changes it, or waits to.
     pub(super) fn bars_reads(&mut self, stripe: u64) -> bool {
-        self.held(stripe).is_some_and(|held| held.alone.is_some() || held.first_waiting.is_some())
+        self.held(stripe).is_some_and(|held| held.writer.is_some() || held.first_waiting.is_some())
     }
 
     /// Locks a stripe, or waits for it after earlier operations; returns whether the lock was granted.
@@ -58,9 +59,9 @@ impl Locks {
         false
     }
 
-    fn open(&mut self, stripe: u64, alone: OperationId) {
+    fn open(&mut self, stripe: u64, writer: OperationId) {
         let none = OperationId::NONE;
-        let held = HeldStripe { readers: u32::from(alone.is_none()), alone, first_waiting: none, last_waiting: none };
+        let held = HeldStripe { readers: u32::from(writer.is_none()), writer, first_waiting: none, last_waiting: none };
         let at = self.unused.pop().unwrap_or_else(|| {
             self.held.push(held);
             self.held.len() as u32 - 1
@@ -70,15 +71,15 @@ impl Locks {
     }
 
     /// Releases a stripe; the caller admits the next holders with [`Self::admit`], until there is none.
-    pub(super) fn give_back(&mut self, id: OperationId, operations: &Operations) {
+    pub(super) fn release(&mut self, id: OperationId, operations: &Operations) {
         let (stripe, only_reads) = (operations[id].stripe, operations[id].only_reads());
         let held = self.held(stripe).expect("a released stripe has a holder");
-        let is_its = if only_reads { held.readers > 0 && held.alone.is_none() } else { held.alone == id };
-        hold!(is_its, StripeLock, "{id:?} releases stripe {stripe}, and does not hold it: {held:?}");
+        let is_its = if only_reads { held.readers > 0 && held.writer.is_none() } else { held.writer == id };
+        hold!(is_its, StripeLock, "{id:?} releases stripe {stripe}, but does not hold it: {held:?}");
         if only_reads {
             held.readers -= 1;
         } else {
-            held.alone = OperationId::NONE;
+            held.writer = OperationId::NONE;
         }
     }
 
@@ -86,7 +87,7 @@ impl Locks {
     pub(super) fn admit(&mut self, stripe: u64, operations: &Operations) -> Option<OperationId> {
         let held = self.held(stripe)?;
         let (next, readers) = (held.first_waiting, held.readers);
-        if held.alone.is_some() {
+        if held.writer.is_some() {
             return None;
         }
         if next.is_none() {
@@ -106,7 +107,7 @@ impl Locks {
         if only_reads {
             held.readers += 1;
         } else {
-            held.alone = next;
+            held.writer = next;
         }
         Some(next)
     }

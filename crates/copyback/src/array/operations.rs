@@ -42,11 +42,13 @@ pub(super) struct Operation {
     pub bytes: [u64; 2],
     /// Bytes of each unit of the stripe that the parity update covers.
     pub hull: [u64; 2],
-    /// Members of data that the operation accesses, and those of them that it covers only in part.
+    /// Members of data that the operation accesses.
     pub wanted: Members,
+    /// Members of `wanted` that it covers only in part.
     pub in_part: Members,
-    /// Members that it reads and writes.
+    /// Members that it reads.
     pub reads: Members,
+    /// Members that it writes.
     pub writes: Members,
     /// Current parts that must be read before the writes, and all current parts.
     pub reads_open: u32,
@@ -62,7 +64,7 @@ pub(super) struct Operation {
 }
 
 impl Operation {
-    /// Whether others may read its stripe at the same time.
+    /// Whether it is a read of the host: other reads may share its stripe.
     pub fn only_reads(&self) -> bool {
         self.kind == Kind::Host(Op::Read)
     }

@@ -8,7 +8,7 @@ use crate::sim::index::RequestId;
 /// The progress of a rebuild.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rebuild {
-    /// The least time from the begin of one row to that of the next: each failed drive has a unit in a row.
+    /// The least time between the starts of two successive rows: each failed drive has a unit in a row.
     every_ns: u64,
     /// The stripe that is being rebuilt, or the next one.
     stripe: u64,
@@ -47,7 +47,7 @@ impl Volume {
         let is_new_row = first == 0 || !self.goes_on_in_row(first);
         let stripe = self.next_to_rebuild(first);
         let is_over = stripe == self.layout.stripes();
-        let rebuild = self.rebuild.as_mut().expect("it was asked");
+        let rebuild = self.rebuild.as_mut().expect("a rebuild is configured");
         (rebuild.stripe, rebuild.is_under_way) = (stripe, !is_over);
         if is_new_row {
             rebuild.began_ns = now_ns;

@@ -53,16 +53,16 @@ impl Volume {
 
     pub(super) fn take_lock(&mut self, id: OperationId) -> bool {
         let locks = self.locks.as_mut().expect("stripes are protected");
-        let is_had = locks.take(id, &mut self.operations);
-        self.operations[id].has_lock = is_had;
-        is_had
+        let is_granted = locks.take(id, &mut self.operations);
+        self.operations[id].has_lock = is_granted;
+        is_granted
     }
 
     /// The operation that has waited longest for the released stripe gets it, and so do all operations that may share
     /// it.
     pub(super) fn unlock(&mut self, id: OperationId, collecting: u64, now_ns: u64) {
         let stripe = self.operations[id].stripe;
-        self.locks.as_mut().expect("stripes are protected").give_back(id, &self.operations);
+        self.locks.as_mut().expect("stripes are protected").release(id, &self.operations);
         let had = self.operations[id];
         while let Some(next) = self.locks.as_mut().and_then(|locks| locks.admit(stripe, &self.operations)) {
             let operation = &mut self.operations[next];
@@ -124,7 +124,7 @@ impl Volume {
         let lost = self.lost(stripe);
         // Copies are read in turn, by their row.
         let turn = self.layout.row(stripe);
-        let plain = self.stripe(stripe, lost).read_from(wanted, turn).expect("a volume is refused that has lost data");
+        let plain = self.stripe(stripe, lost).read_from(wanted, turn).expect("a volume with lost data is refused");
         let collects = plain.iter().any(|member| collecting >> self.layout.drive(stripe, member) & 1 == 1);
         if !collects {
             return (plain, Detour::None);
@@ -173,7 +173,7 @@ impl Volume {
         let operation = &self.operations[id];
         let (stripe, hull, wanted, in_part) = (operation.stripe, operation.hull, operation.wanted, operation.in_part);
         let write = Write { written: wanted, in_part, partial: self.partial };
-        let plan = self.stripe(stripe, self.lost(stripe)).write(write).expect("a volume is refused that has lost data");
+        let plan = self.stripe(stripe, self.lost(stripe)).write(write).expect("a volume with lost data is refused");
         let operation = &mut self.operations[id];
         (operation.reads, operation.writes) = (plan.reads, plan.writes);
         if operation.kind == Kind::Host(Op::Write) {
@@ -203,7 +203,7 @@ impl Volume {
         self.begin_writes(id, go_at_once, now_ns);
     }
 
-    /// Begins the writes of these members: data as it arrived, its protection over the whole changed range.
+    /// Begins the writes of these members: data and copies in their own ranges, parity over the whole changed range.
     fn begin_writes(&mut self, id: OperationId, members: Members, now_ns: u64) {
         let operation = &self.operations[id];
         let (stripe, bytes, hull, kind) = (operation.stripe, operation.bytes, operation.hull, operation.kind);
@@ -252,7 +252,7 @@ impl Volume {
         let lost = planned.unavailable;
         let data = Members::first(self.layout.data());
         // If all data is known, so is the parity.
-        let reads = planned.read(data).expect("a volume is refused that has lost data");
+        let reads = planned.read(data).expect("a volume with lost data is refused");
         let operation = &mut self.operations[id];
         (operation.reads, operation.writes, operation.hull) = (reads, lost, [0, self.layout.unit_bytes()]);
         operation.wanted = Members::default();

@@ -39,7 +39,7 @@ pub struct VolumeCompletion {
 
 /// The state of an outstanding request.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Given {
+pub(super) struct RequestState {
     /// Operations that have not ended.
     open: u32,
     number: u64,
@@ -59,7 +59,7 @@ pub struct Volume {
     pub(super) operations: Operations,
     pub(super) parts: DriveRequests,
     pub(super) locks: Option<Locks>,
-    pub(super) given: Vec<Given>,
+    pub(super) requests: Vec<RequestState>,
     /// Parts that have begun, for the caller to issue to drives.
     pub(super) begun: VecDeque<RequestId>,
     /// Requests within the controller delay, and the ends of their delays.
@@ -90,7 +90,7 @@ impl Volume {
             operations: Operations::default(),
             parts: DriveRequests::default(),
             locks: layout.is_protected().then(|| Locks::new(layout.stripes())),
-            given: Vec::new(),
+            requests: Vec::new(),
             begun: VecDeque::with_capacity(64),
             delayed: VecDeque::new(),
             failed,
@@ -116,7 +116,7 @@ impl Volume {
         u64::from(self.failed.count_ones()) * self.layout.rows()
     }
 
-    /// Whether a drive has failed and is not rebuilt.
+    /// Whether a drive has failed, and no rebuild is configured.
     pub fn is_missing(&self, drive: u32) -> bool {
         self.failed >> drive & 1 == 1 && self.rebuild.is_none()
     }
@@ -137,11 +137,11 @@ impl Volume {
         now_ns: u64,
     ) -> Option<u64> {
         let asked = &request.asked;
-        let given = Given { open: 0, number: request.index, priority: asked.priority, gc_affected: false };
-        if id.at() >= self.given.len() {
-            self.given.resize(id.at() + 1, given);
+        let state = RequestState { open: 0, number: request.index, priority: asked.priority, gc_affected: false };
+        if id.at() >= self.requests.len() {
+            self.requests.resize(id.at() + 1, state);
         }
-        self.given[id.at()] = given;
+        self.requests[id.at()] = state;
         if self.delay_ns > 0 && target.is_none() {
             self.delayed.push_back((now_ns + self.delay_ns, id, Request { arrival_ns: request.arrival_ns, ..*asked }));
             return Some(now_ns + self.delay_ns);
@@ -149,8 +149,8 @@ impl Volume {
         let mut before_ns = [0; CAUSES];
         before_ns[Cause::Scheduler as usize] = now_ns - request.arrival_ns;
         match target {
-            Some(drive) => self.pass_on(id, asked, drive, before_ns, now_ns),
-            None => self.take_apart(id, asked, collecting, before_ns, now_ns),
+            Some(drive) => self.begin_single_part(id, asked, drive, before_ns, now_ns),
+            None => self.split(id, asked, collecting, before_ns, now_ns),
         }
         None
     }
@@ -164,19 +164,19 @@ impl Volume {
             self.delayed.pop_front();
             let mut before_ns = [0; CAUSES];
             before_ns[Cause::Scheduler as usize] = now_ns - asked.arrival_ns;
-            self.take_apart(id, &asked, collecting, before_ns, now_ns);
+            self.split(id, &asked, collecting, before_ns, now_ns);
         }
         None
     }
 
     /// A request for one drive becomes one part.
-    fn pass_on(&mut self, id: RequestId, asked: &Request, drive: u32, before_ns: [u64; CAUSES], now_ns: u64) {
+    fn begin_single_part(&mut self, id: RequestId, asked: &Request, drive: u32, before_ns: [u64; CAUSES], now_ns: u64) {
         let operation = self.operation(id, Kind::Host(asked.op), 0, [0, 0], before_ns);
         self.begin_part(operation, (drive, 0), asked.op, [asked.offset_bytes, asked.len_bytes], now_ns);
     }
 
     /// Splits a request into operations.
-    fn take_apart(&mut self, id: RequestId, asked: &Request, collecting: u64, before_ns: [u64; CAUSES], now_ns: u64) {
+    fn split(&mut self, id: RequestId, asked: &Request, collecting: u64, before_ns: [u64; CAUSES], now_ns: u64) {
         let mut bytes = [asked.offset_bytes, asked.offset_bytes + asked.len_bytes];
         if asked.op == Op::Trim {
             // Drives discard whole mapping units, and parity must not count others as zeros.
@@ -187,7 +187,7 @@ impl Volume {
             // The request is empty: any drive can complete it.
             let drive = (!self.failed).trailing_zeros();
             let nothing = Request { offset_bytes: 0, len_bytes: 0, ..*asked };
-            return self.pass_on(id, &nothing, drive, before_ns, now_ns);
+            return self.begin_single_part(id, &nothing, drive, before_ns, now_ns);
         }
         if !self.layout.is_protected() {
             return self.begin_on_all(id, asked.op, bytes, before_ns, now_ns);
@@ -216,7 +216,7 @@ impl Volume {
         breakdown_ns: [u64; CAUSES],
     ) -> OperationId {
         if request.is_some() {
-            self.given[request.at()].open += 1;
+            self.requests[request.at()].open += 1;
         }
         self.operations.add(Operation {
             request,
@@ -272,7 +272,7 @@ impl Volume {
         let is_read_first = op == Op::Read && operation.kind != Kind::Host(Op::Read);
         operation.reads_open += u32::from(is_read_first);
         let (number, priority) = match operation.request.is_some() {
-            true => (self.given[operation.request.at()].number, self.given[operation.request.at()].priority),
+            true => (self.requests[operation.request.at()].number, self.requests[operation.request.at()].priority),
             false => (u64::MAX, Priority::Normal),
         };
         // If the operation has only waited for admission to the volume, this wait counts as a wait for the drive: the
@@ -302,7 +302,7 @@ impl Volume {
         self.begun.pop_front()
     }
 
-    /// Whether there is such a part.
+    /// Whether a part has begun and was not issued to its drive.
     #[inline(always)]
     pub fn has_parts(&self) -> bool {
         !self.begun.is_empty()
@@ -367,10 +367,10 @@ impl Volume {
         if kind == Kind::Rebuild {
             return None;
         }
-        let given = &mut self.given[request.at()];
-        given.open -= 1;
-        given.gc_affected |= gc_affected;
-        (given.open == 0).then_some(VolumeCompletion { request, gc_affected: given.gc_affected, breakdown_ns })
+        let state = &mut self.requests[request.at()];
+        state.open -= 1;
+        state.gc_affected |= gc_affected;
+        (state.open == 0).then_some(VolumeCompletion { request, gc_affected: state.gc_affected, breakdown_ns })
     }
 
     /// The run is over: checks that nothing remains.

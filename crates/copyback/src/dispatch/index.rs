@@ -15,7 +15,7 @@ use crate::sim::lists::Lists;
 #[cfg(test)]
 mod tests;
 
-/// Lists of transactions by a hash of their logical page, and of the block that holds their data.
+/// Number of lists among which a hash distributes transactions: by logical page, and by the block of their data.
 const HASHED: u32 = 1 << 14;
 const NONE: u32 = u32::MAX;
 
@@ -63,7 +63,7 @@ pub(crate) struct Index {
     required: IndexRequirements,
     geometry: Geometry,
     entries: Vec<Entry>,
-    /// The queues of each die: of its reads, and of its writes.
+    /// How far a walk reaches: for each die, in its queue of reads and in its queue of writes.
     reaches: Vec<Reach>,
     /// By plane; after those, by die, transactions bound to no plane.
     writes: Lists,
@@ -97,7 +97,7 @@ impl Index {
 
     /// Whether the locations of transactions' data are needed.
     #[inline(always)]
-    fn minds_places(&self, is_write: bool) -> bool {
+    fn needs_locations(&self, is_write: bool) -> bool {
         self.required.by_block || (self.required.pairs && !is_write)
     }
 
@@ -134,14 +134,14 @@ impl Index {
                 self.urgent.push_back(txn.die.at(), at);
             }
         }
-        let minds_places = self.minds_places(is_write);
-        if minds_places {
+        let needs_locations = self.needs_locations(is_write);
+        if needs_locations {
             entry.by_unit = self.unit_list(txn.first) as u32;
             self.by_unit.push_back(entry.by_unit as usize, at);
         }
         self.entries[id.at()] = entry;
-        if minds_places {
-            self.enter_place(id, is_write, txn, place_of(txn, lookup));
+        if needs_locations {
+            self.enter_location(id, is_write, txn, place_of(txn, lookup));
         }
     }
 
@@ -169,7 +169,7 @@ impl Index {
                 lists.remove(list as usize, id.0);
             }
         }
-        self.leave_place(id, die, is_write);
+        self.leave_location(id, die, is_write);
     }
 
     /// The data of a unit moved, or is gone: the requests that wait for it move to another list.
@@ -184,13 +184,13 @@ impl Index {
             let txn = &txns[TxnId(at)];
             if (txn.first.0..txn.first.0 + txn.units).contains(&unit.0) {
                 let is_write = self.entries[at as usize].by_plane != NONE;
-                self.leave_place(TxnId(at), txn.die, is_write);
-                self.enter_place(TxnId(at), is_write, txn, place_of(txn, &lookup));
+                self.leave_location(TxnId(at), txn.die, is_write);
+                self.enter_location(TxnId(at), is_write, txn, place_of(txn, &lookup));
             }
         }
     }
 
-    fn enter_place(&mut self, id: TxnId, is_write: bool, txn: &Txn, place: Option<PhysicalUnit>) {
+    fn enter_location(&mut self, id: TxnId, is_write: bool, txn: &Txn, place: Option<PhysicalUnit>) {
         let page = place.map_or(PageId::NONE, |place| self.geometry.page_of(place));
         self.entries[id.at()].page = page;
         if let Some(list) = self.pairs_list(txn.die, page, is_write) {
@@ -201,7 +201,7 @@ impl Index {
         }
     }
 
-    fn leave_place(&mut self, id: TxnId, die: DieId, is_write: bool) {
+    fn leave_location(&mut self, id: TxnId, die: DieId, is_write: bool) {
         let page = self.entries[id.at()].page;
         if let Some(list) = self.pairs_list(die, page, is_write) {
             self.pairs.remove(list, id.0);
@@ -248,7 +248,7 @@ impl Index {
         2 * (block.0 % HASHED) as usize + usize::from(is_write)
     }
 
-    // ---- questions ------------------------------------------------------------------------------------------------
+    // ---- queries --------------------------------------------------------------------------------------------------
 
     /// The turn of a waiting transaction in its queue.
     #[inline]
@@ -288,7 +288,7 @@ impl Index {
         lists.iter(list).map(TxnId).take_while(move |&id| self.turn(id) < end)
     }
 
-    /// Queued writes that are bound to a plane, or to none.
+    /// Queued writes that are bound to `plane`; with [`PlaneId::NONE`], those that are bound to no plane.
     pub fn writes_to(&self, die: DieId, plane: PlaneId) -> impl Iterator<Item = TxnId> + '_ {
         self.reached(&self.writes, self.writes_list(die, plane), die, true)
     }

@@ -96,7 +96,7 @@ impl Queues {
         }
     }
 
-    /// Takes a transaction off the list that it is on.
+    /// Removes a transaction from its list.
     #[inline(always)]
     pub fn remove(&mut self, list: usize, id: u32) {
         if self.index.is_some() {
@@ -171,7 +171,8 @@ impl Queues {
         self.longest_search.set(self.longest_search.get().max(looked as u32));
     }
 
-    /// The most transactions that such a search examined. Any limit of at least this many gives the same results.
+    /// The most transactions that a search with the limit `compose.scan_max` examined. Any limit of at least this many
+    /// gives the same results.
     pub fn longest_search(&self) -> u32 {
         self.longest_search.get()
     }
@@ -182,7 +183,7 @@ impl Queues {
     /// For schemes that need none.
     #[inline(always)]
     pub fn index(&self) -> &Index {
-        self.index.as_ref().expect("collections of this scheme look at what waits")
+        self.index.as_ref().expect("collections of this scheme examine waiting requests")
     }
 
     /// Whether there is an index.

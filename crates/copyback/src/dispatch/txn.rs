@@ -33,13 +33,13 @@ pub enum Role {
     MapWrite,
     /// A write of parity.
     ParityWrite,
-    /// A page of writes, which are its list.
+    /// A page of host writes, programmed together; they are on its list.
     FullPage,
-    /// A page of writes of the map, which are its list.
+    /// A page of map writes, programmed together; they are on its list.
     FullMapPage,
-    /// A page of writes of parity, which are its list.
+    /// A page of parity writes, programmed together; they are on its list.
     FullParityPage,
-    /// A write of the host that ended in DRAM, in a page that fills.
+    /// A write whose request ended when the data was in DRAM; its page is still filling.
     Filled,
     /// A page of moved data on its way to another die.
     Move,

@@ -130,7 +130,7 @@ impl DieWindows {
         self.debits[task.at()] -= 1;
     }
 
-    /// A job takes one more slot. Both parts of a split transaction take one, so more than all slots may be in use.
+    /// A job takes one more slot. Both parts of a split transaction take one, so more slots may be in use than exist.
     #[inline(always)]
     pub fn take_slot(&mut self, die: DieId) {
         self.used[die.at()] += 1;
@@ -139,11 +139,11 @@ impl DieWindows {
     /// A job releases a slot.
     #[inline(always)]
     pub fn free_slot(&mut self, die: DieId) {
-        hold!(self.used[die.at()] > 0, Window, "{die:?} is given back a slot, and none is in use");
+        hold!(self.used[die.at()] > 0, Window, "a slot of {die:?} is released, but none is in use");
         self.used[die.at()] -= 1;
     }
 
-    /// Whether transactions of a task wait for admission to a die's window.
+    /// Sets whether transactions of a task wait for admission to a die's window.
     pub fn set_waiting(&mut self, die: DieId, task: Source, is_waiting: bool) {
         self.waiting[die.at()].set(task, is_waiting);
     }

@@ -78,7 +78,7 @@ impl HostConfig {
     pub fn note_of_partial_updates(&self, has_partial_updates: bool) -> Option<String> {
         let is_set = self.subpage_writes != Self::default().subpage_writes;
         (is_set && !has_partial_updates).then(|| {
-            "`host.subpage_writes` has no effect: no write is of a part of a mapping unit that holds data".to_owned()
+            "`host.subpage_writes` has no effect: no write covered a part of a mapping unit that held data".to_owned()
         })
     }
 

@@ -16,7 +16,7 @@ pub struct HostRequest {
     pub asked: Request,
     /// Its number in the order of arrival, from 0.
     pub index: u64,
-    /// When it arrived, which in a closed loop the workload does not say.
+    /// When it arrived; in a closed loop, the loop determines it, not the workload.
     pub arrival_ns: u64,
     /// Whether it has waited because a drive had its maximum of transactions.
     pub was_held: bool,
@@ -54,7 +54,7 @@ impl Requests {
     /// A request ends.
     ///
     /// # Panics
-    /// When it ended before.
+    /// If it has already ended.
     pub fn remove(&mut self, id: RequestId) {
         let ended = &mut self.entries[id.at()];
         hold!(ended.index != NO_REQUEST, RequestOnce, "the request in entry {} ended twice", id.0);

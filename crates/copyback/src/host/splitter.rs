@@ -1,7 +1,7 @@
 //! The request splitter: from a request's bytes to transactions of mapping units.
 //!
 //! A transaction covers units of one logical page; a read's units also share a physical page when it is made. A request
-//! of many pages is split as far as the controller has room, and the rest when there is room again.
+//! of many pages is split until the drive has its maximum of transactions; the rest is split when some have completed.
 
 use crate::sim::index::LogicalUnit;
 use copyback_workload::{Op, Request};

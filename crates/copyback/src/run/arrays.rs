@@ -19,8 +19,8 @@ pub struct Member {
 }
 
 impl RunConfig {
-    /// The drives of a run. `of_override`: the drive of an override with this number, and none for the others, which
-    /// follow this configuration.
+    /// The drives of a run. `of_override` returns the configuration of the override with this number; none if its
+    /// drives keep this configuration.
     ///
     /// # Errors
     /// Those of `of_override`.
@@ -36,7 +36,7 @@ impl RunConfig {
             let mut named = array.overrides.iter().zip(&own).filter(|(named, _)| named.drives.contains(&drive));
             let mut config = named.find_map(|(_, own)| own.clone()).unwrap_or_else(|| self.clone());
             if array.failed.contains(&drive) {
-                // What failed is not there; the drive that it is rebuilt onto is empty.
+                // A failed drive has no data; the drive onto which it is rebuilt is empty.
                 config.precondition = PreconditionConfig::Empty {};
             }
             config
@@ -47,7 +47,7 @@ impl RunConfig {
 
     /// The array of a run. A drive alone whose collections are coordinated is an array of one: its elements agree.
     pub fn array_or_alone(&self) -> Option<ArrayConfig> {
-        // Its units are those of the drive, so that none is left over.
+        // Its stripe units are the drive's mapping units, so that no capacity is left over.
         let unit_bytes = self.geometry.unit_bytes();
         let alone = || ArrayConfig { drives: 1, stripe_unit: Some(Bytes(unit_bytes)), ..ArrayConfig::default() };
         self.array.clone().or_else(|| self.coordination.common().map(|_| alone()))
@@ -194,7 +194,7 @@ mod tests {
 
     /// An override that sets only `coordinated` keeps what an earlier one sets.
     #[test]
-    fn a_drive_keeps_what_an_override_says_it_is() {
+    fn a_drive_keeps_the_device_of_an_earlier_override() {
         let table = "geometry = { channels = 1, chips_per_channel = 1, dies_per_chip = 1, planes_per_die = 1, \
                      blocks_per_plane = 16, pages_per_block = 8, page_size = 4096 }\ncapacity = { reserved = 0.2 }\n\
                      timing = { read = \"1 us\", program = \"1 us\", erase = \"1 us\", channel = \"1 MB/s\" }\n\

@@ -63,13 +63,13 @@ impl RunConfig {
         cache.check(&self.geometry, self.units_per_superpage().is_some())?;
         let refuse = |why: &str, help: &str| Err(KeyError::new("mapping.policy", why).with_help(help));
         if self.preemption.is_timeless() {
-            let why = "its pages follow data that moves, and collections in zero time \
-                       (`preemption.policy = \"ideal\"`) would leave them behind";
+            let why = "collections in zero time (`preemption.policy = \"ideal\"`) would move data without an update of \
+                       its translation pages";
             return refuse(why, "set `mapping.policy = \"page\"`, or choose another `preemption.policy`");
         }
         if self.compose.gc_builders().contains(&GcBuilderName::Merge) {
-            let why = "a translation page that a collection moves is not the one that is written, and `compose.gc` \
-                       merges the two";
+            let why = "`compose.gc` would merge a moved translation page with a write of it, and their contents \
+                       differ";
             return refuse(why, "set `mapping.policy = \"page\"`, or remove the builder `merge`");
         }
         Ok(())
@@ -115,7 +115,7 @@ impl RunConfig {
             return refuse(why, "remove it, or remove the builder `merge`");
         }
         if self.mapping.log_blocks().is_some() {
-            let why = "`mapping.policy` places each page by its address, and pages that fill hold any";
+            let why = "`mapping.policy` places each page by its address, and pages that fill hold units of any page";
             return refuse(why, "leave it out, or set `mapping.policy = \"page\"`");
         }
         Ok(())
@@ -182,7 +182,7 @@ impl RunConfig {
             return refuse(why, "set `commands.multi_plane = true`, or use another `frontier.policy`");
         }
         if !self.compose.gc_builders().is_empty() {
-            let why = "commands of collections name all planes of their die, so that nothing joins them".to_owned();
+            let why = "commands of collections name all planes of their die, so that no request can join".to_owned();
             return refuse(why, "set `compose.gc = []`, or use another `frontier.policy`");
         }
         if self.mapping.has_superpages() && self.granularity.build().combines() {
@@ -207,12 +207,12 @@ impl RunConfig {
     fn check_companions(&self) -> Result<(), KeyError> {
         let refuse = |key: &str, why: &str, help: &str| Err(KeyError::new(key, why).with_help(help));
         if !self.compose.gc_builders().is_empty() {
-            let why = "collections of several planes name them in each command, so that nothing joins those";
+            let why = "each command of a collection of several planes names all of them, so that no request can join";
             return refuse("compose.gc", why, "set `compose.gc = []`, or `granularity.policy = \"block\"`");
         }
         if self.preemption.excludes_plane() {
-            let why = "a collection of several planes has pages in the registers of all of them, which requests would \
-                       have to keep off";
+            let why = "a collection of several planes has pages in the registers of all of them, and requests would \
+                       have to avoid all these planes";
             return refuse("preemption.at_register", why, "set `preemption.at_register = \"none\"`");
         }
         if !self.frontier.shares_block() && !self.frontier.keeps_hot_apart() {
@@ -273,7 +273,8 @@ impl RunConfig {
         Ok(())
     }
 
-    /// Whether an aged drive keeps the block that collection needs, and one plane determines the state of the others.
+    /// Checks that an aged drive keeps the block that collection needs, and that `steady-state` may copy one plane to
+    /// the others.
     pub(super) fn check_preconditioning(&self) -> Result<(), KeyError> {
         if matches!(self.precondition, PreconditionConfig::SteadyState {}) {
             return self.check_steady_state();
@@ -295,12 +296,12 @@ impl RunConfig {
             let why =
                 format!("`aged` fills every plane, but none of the drive's logical pages is on plane {}", plane.0);
             return Err(KeyError::new("precondition.mode", why)
-                .with_help("give the drive at least one logical page for each plane, or another mode"));
+                .with_help("give the drive at least one logical page for each plane, or use another mode"));
         }
         Ok(())
     }
 
-    /// Whether each die of the drive is a drive of its own under uniform writes.
+    /// Checks that each die behaves like a drive of its own under uniform writes.
     fn check_steady_state(&self) -> Result<(), KeyError> {
         let why = if self.redundancy.has_parity() {
             "parity is overwritten more often than the data next to it"
@@ -318,13 +319,13 @@ impl RunConfig {
     /// Whether the drive can collect at all: beyond the data, each plane must have room for its open blocks, its
     /// reserve and the watermark that the trigger keeps free.
     pub(super) fn check_spare(&self) -> Result<(), KeyError> {
-        self.check_room().map_err(|error| match self.room_for_parity() {
+        self.check_room().map_err(|error| match self.help_for_parity() {
             Some(help) if error.key == "capacity" => error.with_help(help),
             _ => error,
         })
     }
 
-    /// The same without the remedy for drives with parity.
+    /// As [`Self::check_spare`], without the remedy for drives with parity.
     pub(super) fn check_room(&self) -> Result<(), KeyError> {
         let (data_blocks, units_per_block) = self.data_blocks()?;
         if self.mapping.log_blocks().is_some() {

@@ -54,7 +54,7 @@ pub struct RunConfig {
     /// Which block is collected?
     #[serde(default)]
     pub victim: victim::VictimConfig,
-    /// When does GC let host work onto its die?
+    /// When may host requests use a die that GC has reserved?
     #[serde(default)]
     pub preemption: preemption::PreemptionConfig,
     /// What goes into one flash command?
@@ -78,7 +78,7 @@ pub struct RunConfig {
     /// The array of the drive.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub array: Option<ArrayConfig>,
-    /// How the host hands requests over.
+    /// How the host issues requests.
     #[serde(default)]
     pub host: HostConfig,
     /// How the drive is preconditioned.
@@ -104,9 +104,9 @@ fn is_uncoordinated(coordination: &CoordinationConfig) -> bool {
     *coordination == CoordinationConfig::default()
 }
 
-/// Layers of such configurations.
+/// Layers of run configurations.
 pub type Stack = layers::Stack<RunConfig>;
-/// What they amount to, with a workload.
+/// The configuration that layers result in, with a workload.
 pub type Resolved = layers::Resolved<RunConfig>;
 
 /// Every axis of a scheme, in the order in which a write meets them.
@@ -222,7 +222,7 @@ impl RunConfig {
         }
     }
 
-    /// The same with the host's `subpage_writes`; a host may have several drives.
+    /// The configuration of its drive, with the host's `subpage_writes`; a host may have several drives.
     pub fn ssd(&self, subpage_writes: SubpageWrites) -> SsdConfig<'_> {
         SsdConfig { drive: self.drive(), buffer: &self.buffer, subpage_writes }
     }

@@ -54,8 +54,9 @@ impl Configuration for RunConfig {
 }
 
 impl RunConfig {
-    /// The share of the logical capacity, from its start, that holds data: `valid` of the used pages, less one block,
-    /// because a second active block counts as used before it is, and because a plane's content is rounded down.
+    /// The share of the logical capacity, from its start, that holds data: `valid` of the used pages. One block less is
+    /// used, because a second active block counts as used before it is. One block less is live, because a plane's
+    /// content is rounded down.
     fn share_of_live(&self, used_min: f64, valid: f64) -> f64 {
         let geometry = Geometry::new(&self.device());
         let physical_bytes = f64::from(geometry.physical_units) * f64::from(geometry.unit_bytes);

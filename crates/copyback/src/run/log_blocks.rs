@@ -10,12 +10,12 @@ use crate::ftl::log_blocks::{BLOCKS_BESIDE, logical_blocks, random_blocks};
 use crate::tasks::gc::granularity::{Granularity, GranularityPolicy};
 
 impl RunConfig {
-    /// Whether no other policy decides the destination of pages, which merges decide.
+    /// Checks that only merges decide the destination of pages.
     pub(super) fn check_log_blocks(&self) -> Result<(), KeyError> {
         let Some(params) = self.mapping.log_blocks() else { return Ok(()) };
         let refuse = |key: &str, why: &str, help: &str| Err(KeyError::new(key, why).with_help(help));
         if !params.log_share.is_possible() || params.log_share.of(self.geometry.blocks_per_plane) == 0 {
-            let why = "every write needs a random log block, and not all blocks can be one";
+            let why = "every write needs a random log block, and not all blocks can be log blocks";
             let help = "use a share between 0 and 1 such as 0.03, or a number of blocks such as 1, without a point";
             return refuse("mapping.log_share", why, help);
         }
@@ -62,7 +62,10 @@ impl RunConfig {
         let left_out = [
             (granularity.plane_rule().is_some(), "collections of several planes' blocks together"),
             (granularity.combines(), "writes in rows that a collection programs (`granularity.combine`)"),
-            (self.allocation.knows() == Known::Die, "planes in turn (`allocation.policy`): each address has its own"),
+            (
+                self.allocation.knows() == Known::Die,
+                "planes in turn (`allocation.policy`), because each address has its own",
+            ),
             (self.victim.name() != "greedy", "a choice of victims (`victim.policy`)"),
         ];
         let left_out: Vec<&str> = left_out.iter().filter(|(is_asked, _)| *is_asked).map(|(_, what)| *what).collect();

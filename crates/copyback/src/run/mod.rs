@@ -121,9 +121,9 @@ pub enum RunError {
     NoSuchDrive {
         /// Its number, from 0.
         index: u64,
-        /// What it names.
+        /// The number of the drive that it names.
         device: u32,
-        /// What the run has.
+        /// The number of drives of the run.
         drives: usize,
     },
     /// A request arrives so late that later times cannot be represented.
@@ -150,7 +150,7 @@ pub enum RunError {
     /// The workload ended before the warm-up did: nothing is left to be measured.
     #[error("{0}")]
     WarmupUnfinished(warmup::Unfinished),
-    /// Requests wait for collections that are kept from the flash for good.
+    /// Requests wait for collections that are never admitted.
     #[error(
         "run-ends: {} at {} for collections, which have no share of the slots \
          (`admit.shares.gc = 0`) and no guard (`admit.guard = 0`)",
@@ -204,16 +204,19 @@ impl Image {
     }
 }
 
-/// Makes a drive and lets it live through its preconditioning. Configurations with the same [`image_key`] may share one
-/// image.
+/// Makes a drive and preconditions it. Configurations with the same [`image_key`] may share one image.
 pub fn precondition(config: &RunConfig, seed: u64) -> Result<Image, RunError> {
-    precondition_and_tell(config, seed, &mut |_| {})
+    precondition_with_progress(config, seed, &mut |_| {})
 }
 
-/// The same; `tell` receives the completed work and an estimate of the rest, some ten times a second.
-pub fn precondition_and_tell(config: &RunConfig, seed: u64, tell: &mut dyn FnMut(Work)) -> Result<Image, RunError> {
+/// As [`precondition()`]; `progress` receives the completed work and an estimate of the rest, some ten times a second.
+pub fn precondition_with_progress(
+    config: &RunConfig,
+    seed: u64,
+    progress: &mut dyn FnMut(Work),
+) -> Result<Image, RunError> {
     config.check()?;
-    let ftl = guarded(|| preconditioning::preconditioned_at(config, seed, tell).map_err(RunError::from))
+    let ftl = guarded(|| preconditioning::preconditioned_with_progress(config, seed, progress).map_err(RunError::from))
         .map_err(|broken| broken.at(None))??;
     Ok(Image { key: image_key(config), preconditioning: ftl.counts(), ftl })
 }
@@ -277,7 +280,7 @@ pub enum RequestStreams {
 }
 
 impl RequestStreams {
-    /// The source of the only workload, and the several.
+    /// The source of a single workload and no streams, or an empty source and the streams of several workloads.
     fn parts(self) -> (Box<dyn RequestSource + Send>, Option<Vec<Stream>>) {
         match self {
             Self::One(source) => (source, None),
@@ -302,7 +305,7 @@ pub fn simulate_streams(
 ) -> Result<Outcome, RunError> {
     let (mut source, streams) = streams.parts();
     let preconditioning = drives.iter().fold(Counts::default(), |sum, (_, image)| sum.and(&image.preconditioning));
-    let mut simulation = begun(config, drives, &mut *source, streams, options)?;
+    let mut simulation = new_simulation(config, drives, &mut *source, streams, options)?;
     let ran = guarded(|| simulation.run(progress));
     ran.map_err(|broken| broken.at(Some(simulation.now_ns())))??;
     let end_ns = simulation.now_ns();
@@ -329,7 +332,7 @@ pub fn simulate_streams(
     outcome.notes.extend(config.measure.notes(end_ns, warmup_end_ns));
     outcome.notes.extend(note_of_buffer(config, &outcome.report));
     outcome.notes.extend(note_of_idle_time(config, was_idle));
-    outcome.notes.extend(notes_of_room(config, was_full).into_iter().chain(of_scans));
+    outcome.notes.extend(notes_of_full_buffer(config, was_full).into_iter().chain(of_scans));
     let response = &outcome.report.response;
     let of_small_reads = config.measure.note_of_small_reads(response.read.count, response.small_read.count);
     outcome.notes.extend(of_small_reads.into_iter().chain(of_partial_updates).chain(of_limits));
@@ -337,14 +340,14 @@ pub fn simulate_streams(
 }
 
 /// Least share of programs after the end of the host that a note reports.
-const PUT_OFF_MIN: f64 = 0.05;
+const POSTPONED_MIN: f64 = 0.05;
 
 /// The note that collections were deferred beyond the last request.
 fn note_of_postponed(share: f64) -> Option<String> {
-    (share > PUT_OFF_MIN).then(|| {
+    (share > POSTPONED_MIN).then(|| {
         format!(
-            "programs after the last request: {:.1} % of those before; drives had postponed them; write amplification \
-             excludes them, erases include them, and their share is smaller in a longer run",
+            "programs after the last request: {:.1} % of the programs before it; drives had postponed this work; write \
+             amplification excludes it, erases include it, and its share is smaller in a longer run",
             100.0 * share
         )
     })
@@ -360,7 +363,7 @@ fn note_of_buffer(config: &RunConfig, report: &Report) -> Option<String> {
 }
 
 /// Notes that no buffer was ever full.
-fn notes_of_room(config: &RunConfig, was_full: bool) -> Vec<String> {
+fn notes_of_full_buffer(config: &RunConfig, was_full: bool) -> Vec<String> {
     let is_set = [("size", !config.buffer.has_default_size()), ("low_water", config.buffer.low_water() < 1.0)];
     let unused = is_set.into_iter().filter(|(_, is_set)| *is_set && !was_full);
     unused.map(|(key, _)| format!("`buffer.{key}` has no effect: no buffer was ever full")).collect()
@@ -400,12 +403,13 @@ pub fn warmup_end_of(
     progress: &mut dyn FnMut(Progress),
 ) -> Result<u64, RunError> {
     let (mut source, streams) = streams.parts();
-    let mut simulation = begun(config, drives, &mut *source, streams, options)?;
+    let mut simulation = new_simulation(config, drives, &mut *source, streams, options)?;
     let ran = guarded(|| simulation.run_warmup(progress));
     ran.map_err(|broken| broken.at(Some(simulation.now_ns())))?
 }
 
-fn begun<'a>(
+/// Checks a configuration and its drives, and makes their simulation with all options.
+fn new_simulation<'a>(
     config: &RunConfig,
     drives: Drives<'_>,
     source: &'a mut dyn RequestSource,
@@ -428,7 +432,7 @@ fn begun<'a>(
     let ftls = drives.into_iter().map(|(drive, image)| (drive, image.ftl)).collect();
     let mut simulation = Simulation::new(ftls, setup);
     if let Some(array) = config.array_or_alone() {
-        simulation.join(&array, &config.coordination);
+        simulation.form_array(&array, &config.coordination);
     }
     if let Some(filter) = options.keep_commands {
         simulation.keep_commands(filter);

@@ -82,7 +82,7 @@ fn responses(classes: &[(&'static str, latencies::Latencies)]) -> Latencies {
     }
 }
 
-/// What only an ended run has.
+/// Results that only an ended run has.
 struct EndResults {
     array: Option<ArrayReport>,
     bandwidth: Option<BandwidthReport>,
@@ -149,7 +149,7 @@ fn gc_events(simulation: &Simulation<'_>) -> Vec<GcEvent> {
         events.map(|event| GcEvent { drive: number, ..*event }).collect::<Vec<_>>()
     };
     let mut events: Vec<GcEvent> = (0..).zip(simulation.drives()).flat_map(of_drive).collect();
-    // Those of one drive are in this order.
+    // The events of one drive already are in this order.
     events.sort_by_key(|event| (event.end_ns, event.drive));
     events
 }
@@ -160,7 +160,7 @@ fn flash_work(simulation: &Simulation<'_>) -> FlashWork {
 }
 
 /// Flash units over units that the host wrote, until its last request completed; the parts add up to the whole. `all`
-/// counts until the drives were idle, for the `written_units` of the host.
+/// is the work until the drives were idle, `written_units` the units that the host wrote until then.
 fn write_amplification(simulation: &Simulation<'_>, all: &FlashWork, written_units: u64) -> WriteAmplification {
     // A run so short that pages were still filling when its last request ended is counted whole.
     let (flash, host_written_units) = match simulation.written_until_last_end() {
@@ -241,17 +241,17 @@ fn gc_report(simulation: &Simulation<'_>) -> GcReport {
     let mut report = GcReport::default();
     let (mut time_ns, mut held_ns, mut pages_read, mut reads_waiting) = (0, 0u128, 0, 0);
     let (mut longest_ns, mut most_waiting) = (0, 0);
-    for (drive, of) in simulation.readings().zip(simulation.drives()) {
-        gc_parts(of, &drive, &mut report);
-        pages_read += drive.work.gc_page_reads;
-        reads_waiting += drive.gc.reads_waiting_sum;
-        most_waiting = most_waiting.max(drive.gc.reads_waiting_max);
-        report.collections += drive.gc.collections;
-        report.units_moved += drive.gc.units;
-        held_ns += drive.held_by_gc_ns;
-        report.under_way_ns += drive.collecting_ns;
-        longest_ns = longest_ns.max(drive.gc.max_ns);
-        time_ns += drive.gc.time_ns;
+    for (drive, did) in simulation.drives().zip(simulation.readings()) {
+        gc_parts(drive, &did, &mut report);
+        pages_read += did.work.gc_page_reads;
+        reads_waiting += did.gc.reads_waiting_sum;
+        most_waiting = most_waiting.max(did.gc.reads_waiting_max);
+        report.collections += did.gc.collections;
+        report.units_moved += did.gc.units;
+        held_ns += did.held_by_gc_ns;
+        report.under_way_ns += did.collecting_ns;
+        longest_ns = longest_ns.max(did.gc.max_ns);
+        time_ns += did.gc.time_ns;
     }
     report.die_time_ns = u64::try_from(held_ns).unwrap_or(u64::MAX);
     if report.collections > 0 {

@@ -58,7 +58,7 @@ fn accumulates(trend: &Trend) -> bool {
     trend.rise >= least && trend.rise >= trend.deviation
 }
 
-/// Whether drives serve noticeably more requests than arrive; the limit is that of other reserves.
+/// Whether drives serve noticeably more requests than arrive: more than the limit [`RESERVE_MAX`] of all reserves.
 fn drains(trend: &Trend) -> bool {
     -trend.rise >= f64::from(OUTSTANDING_MIN).max(RESERVE_MAX * trend.arrived as f64)
 }

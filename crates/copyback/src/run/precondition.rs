@@ -35,7 +35,7 @@ pub enum PreconditionConfig {
     /// SNIA Solid State Storage PTS: written in order twice, then at random in rounds, until write amplification is
     /// steady by the rule of the specification. Over five successive rounds, its range must be at most 20 % of its
     /// mean, and its slope at most 10 %. Ten blocks must be erased in a round; otherwise a drive that does not collect
-    /// yet looks steady. Not reached within 25 rounds is an error.
+    /// yet looks steady. A drive that is not steady after 25 rounds is refused.
     Snia {
         /// What a round writes, in multiples of the logical capacity (default 0.5). The specification's rounds are
         /// minutes of a drive's time; here no time passes.
@@ -125,8 +125,9 @@ impl PreconditionConfig {
             Self::Random { fill, footprint, overwrites, steady } => {
                 share("fill", fill)?;
                 share("footprint", footprint)?;
-                if overwrites.is_some_and(|o| !(0.0..=1000.0).contains(&o)) {
-                    return Err(KeyError::new("precondition.overwrites", "must be from 0 to 1000 capacities"));
+                if let Some(times) = overwrites.filter(|times| !(0.0..=1000.0).contains(times)) {
+                    return Err(KeyError::new("precondition.overwrites", format!("{} is not possible", number(times)))
+                        .with_help("use a number of footprints from 0 to 1000"));
                 }
                 if !(1e-6..=1.0).contains(&steady) {
                     return Err(KeyError::new("precondition.steady", format!("{} is not possible", number(steady)))

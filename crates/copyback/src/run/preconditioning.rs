@@ -126,7 +126,7 @@ impl Preconditioner<'_> {
         }
     }
 
-    /// No plane has space: planes that were full of valid data may have lost some of it meanwhile.
+    /// Collects every plane, because no plane has space: planes that were full of valid data may hold less by now.
     #[cold]
     fn make_room(&mut self, unit: LogicalUnit) -> Result<PlaneId, KeyError> {
         let results: Vec<_> = (0..self.ftl.geometry.planes).map(|p| self.collect(PlaneId(p))).collect();
@@ -200,7 +200,7 @@ impl Preconditioner<'_> {
         let mut left = writes;
         let begin = self.ftl.counts();
         let (mut before, window) = (begin, Self::window_of(writes));
-        let mut look_at = left.saturating_sub(window);
+        let mut window_end = left.saturating_sub(window);
         self.work_of_write.begin_pass(begin);
         while left > 0 {
             let now = left.min(BATCH as u64) as usize;
@@ -219,9 +219,9 @@ impl Preconditioner<'_> {
             }
             left -= now as u64;
             let counts = self.ftl.counts();
-            if left <= look_at {
+            if left <= window_end {
                 self.work_of_write.end_window(counts);
-                look_at = left.saturating_sub(window);
+                window_end = left.saturating_sub(window);
             }
             let work = counts.host_units + counts.moved_units - before.host_units - before.moved_units;
             before = counts;
@@ -238,7 +238,7 @@ impl Preconditioner<'_> {
         self.ftl.seal_page(plane, Stream::Host, self.written);
     }
 
-    /// Overwrites until write amplification over one filling's worth of writes changes by no more than `steady`.
+    /// Overwrites until write amplification over one footprint's worth of writes changes by no more than `steady`.
     fn overwrite_until_steady(
         &mut self,
         units: u32,
@@ -421,13 +421,17 @@ impl Preconditioner<'_> {
 
 /// A drive that is preconditioned as the configuration asks.
 pub fn preconditioned(config: &RunConfig, seed: u64) -> Result<Ftl, KeyError> {
-    preconditioned_at(config, seed, &mut |_| {})
+    preconditioned_with_progress(config, seed, &mut |_| {})
 }
 
-/// The same; `tell` receives the progress, some ten times a second.
-pub fn preconditioned_at(config: &RunConfig, seed: u64, tell: &mut dyn FnMut(Work)) -> Result<Ftl, KeyError> {
+/// As [`preconditioned`]; `progress` receives the completed work, some ten times a second.
+pub fn preconditioned_with_progress(
+    config: &RunConfig,
+    seed: u64,
+    progress: &mut dyn FnMut(Work),
+) -> Result<Ftl, KeyError> {
     let mut preconditioner = Preconditioner::new(config, seed);
-    preconditioner.pace = Pace::new(preconditioner.work_of(config), tell);
+    preconditioner.pace = Pace::new(preconditioner.work_of(config), progress);
     let is_fresh = matches!(config.precondition, PreconditionConfig::Empty {} | PreconditionConfig::SteadyState {});
     if preconditioner.ftl.has_second_active() && !is_fresh {
         preconditioner.ftl.open_second_blocks();

@@ -30,7 +30,7 @@ const NO_PARITY: &str = "or set `redundancy.policy = \"none\"`";
 impl RunConfig {
     /// The flash that parity needs on a drive without space for it, and a remedy; none without parity, or if no remedy
     /// helps.
-    pub(super) fn room_for_parity(&self) -> Option<String> {
+    pub(super) fn help_for_parity(&self) -> Option<String> {
         if !self.redundancy.has_parity() {
             return None;
         }
@@ -99,7 +99,7 @@ impl RunConfig {
             AllocationConfig::StaticDie(_) => false,
         };
         if !keeps_channels {
-            let why = "the channel of a unit follows from its stripe, and `[allocation]` has another one for it";
+            let why = "the channel of a unit follows from its stripe, and `[allocation]` may choose another channel";
             let help = "set `allocation.policy = \"dynamic\"`, or \"static\" with an `order` that begins with C";
             return refuse("allocation.policy", why, &format!("{help}, {NO_PARITY}"));
         }
@@ -142,7 +142,7 @@ impl RunConfig {
             (
                 self.preemption.lets_host_first(),
                 "preemption.policy",
-                "requests that preempt a collection are those of the host, and parity has requests of its own",
+                "only requests of the host preempt a collection, and parity has requests of its own",
                 "set it to \"always\" or \"none\"",
             ),
             (

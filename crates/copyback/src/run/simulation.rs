@@ -45,14 +45,14 @@ const REBUILD: Timer = Timer(2);
 const MESSAGE: Timer = Timer(3);
 /// Controllers poll their drives.
 const POLL: Timer = Timer(4);
-/// Timers that belong to no drive.
+/// The first timer of a drive; the timers before it belong to no drive.
 const FIRST_DRIVE: u32 = 5;
 /// Events between two calls of the progress function.
 const PROGRESS_EVERY: u64 = 1 << 16;
 /// Events between two checks of the dies' clocks, under `--check`: few, because an error may last for some events only.
 const CLOCKS_EVERY: u64 = 16;
 
-/// A drive, and what the event loop keeps for it.
+/// A drive, and the event loop's state for it.
 struct Member {
     ssd: Ssd,
     first_timer: u32,
@@ -77,8 +77,8 @@ pub struct Simulation<'a> {
     totals: Totals,
     /// Host units that drives have written.
     written_by_drives: u64,
-    /// Whether drives write other units than the host wrote: fewer behind a buffer, more if a write includes other
-    /// units.
+    /// Whether the units of split requests count as written by the host, because drives write other units: fewer behind
+    /// a buffer, more if a write includes other units.
     counts_submitted: bool,
     member_of_timer: Vec<u16>,
     host: HostConfig,
@@ -97,8 +97,9 @@ pub struct Simulation<'a> {
     requests_max: u64,
     /// Drives with their maximum of transactions, in the order of the drives: requests wait in their lines.
     held: Vec<u32>,
-    /// Whether there are such drives, or parts of a volume's requests that were not handed to their drives.
-    has_to_hand_over: bool,
+    /// Whether this moment needs a dispatch though no die is marked: requests may be split or begin, parts of a
+    /// volume's requests may be issued, or controllers may have messages.
+    needs_dispatch: bool,
     /// The layer between the host and the drives of an array.
     array: Option<Box<array::Array>>,
     /// Several workloads that share the drives, instead of the source.
@@ -112,7 +113,7 @@ pub struct Simulation<'a> {
     /// Measures.
     pub collector: Collector,
     track: Track,
-    /// What each drive had done since it was made when the last request ended; none before.
+    /// The work of each drive until the last request ended, since the drive was made; none before that end.
     work_at_last_end: Option<Vec<FlashWork>>,
     arrivals: Arrivals,
     backlog: Backlog,
@@ -120,7 +121,7 @@ pub struct Simulation<'a> {
     last_end_ns: u64,
     /// All requests, and the work that they began, have completed.
     has_ended: bool,
-    /// The configuration of a drive never lets its collections in.
+    /// Whether the configuration of a drive never admits its collections.
     keeps_collection_out: bool,
     check: bool,
 }
@@ -145,7 +146,7 @@ impl HostLoop {
 
 /// The inputs of a run beyond its drives.
 pub struct Setup<'a> {
-    /// How the host hands requests over.
+    /// How the host issues requests.
     pub host: HostConfig,
     /// The workload.
     pub source: &'a mut dyn RequestSource,
@@ -189,7 +190,7 @@ impl<'a> Simulation<'a> {
             written_by_drives: 0,
             counts_submitted: members.iter().any(|m| m.ssd.has_buffer() || m.ssd.takes_along()),
             held: Vec::with_capacity(members.len()),
-            has_to_hand_over: false,
+            needs_dispatch: false,
             array: None,
             tenants: None,
             members,
@@ -242,19 +243,19 @@ impl<'a> Simulation<'a> {
         self.tenants.as_ref().map_or(is_closed, |tenants| tenants.paces().all(|pace| pace == Pace::Closed))
     }
 
-    /// Leaves a warm-up out of the measurement; the limit of requests counts from its end. Before the run starts, and
-    /// after its workloads are known.
+    /// Excludes a warm-up from the measurement; the limit of requests counts from its end. Call it before the run
+    /// starts, and after its workloads are known.
     pub fn warm_up(&mut self, warmup: Warmup) {
         if warmup.is_none() {
             return;
         }
-        let units = self.units_held();
+        let units = self.addressable_units();
         self.watch = Some(Watch::new(warmup, self.is_closed_loop(), units));
         self.collector.warm_up();
         self.fetch_max = u64::MAX;
     }
 
-    /// Has every drive keep a record of its commands, or of some of them. Before the run starts.
+    /// Records the commands of every drive, if they pass a filter. Call it before the run starts.
     pub fn keep_commands(&mut self, filter: CommandFilter) {
         (0..).zip(&mut self.members).for_each(|(number, m)| m.ssd.drive_mut().keep_commands(number, filter));
     }
@@ -276,7 +277,7 @@ impl<'a> Simulation<'a> {
         }
         if self.watch.is_some() {
             // The end of the workload would be an error by now: something is stuck.
-            self.check_collection_let_in()?;
+            self.check_collections_admitted()?;
             self.check_end();
         }
         Ok(self.start.requests)
@@ -299,13 +300,13 @@ impl<'a> Simulation<'a> {
             }
         }
         self.report_progress(progress);
-        self.check_collection_let_in()?;
+        self.check_collections_admitted()?;
         self.check_end();
         Ok(())
     }
 
     /// Returns an error if requests wait for collections that the configuration never admits: this is no defect.
-    fn check_collection_let_in(&self) -> Result<(), RunError> {
+    fn check_collections_admitted(&self) -> Result<(), RunError> {
         let requests = u64::from(self.requests.live());
         if self.keeps_collection_out && requests > 0 {
             return Err(RunError::CollectionKeptOut { requests, at_ns: self.now_ns() });
@@ -362,7 +363,7 @@ impl<'a> Simulation<'a> {
         Ok(true)
     }
 
-    /// Everything that follows from what happened at this moment: requests begin, dies take commands, requests end.
+    /// Handles all consequences of the events of this moment: requests begin, dies take commands, requests end.
     fn dispatch(&mut self) -> Result<(), RunError> {
         loop {
             if self.may_begin() {
@@ -409,7 +410,7 @@ impl<'a> Simulation<'a> {
         let HostLoop { mode, limit } = self.loop_of_host;
         let waits_for_arrival = mode == HostMode::Open && self.events.is_pending(ARRIVAL);
         let limit = if waits_for_arrival { 0 } else { limit };
-        self.has_to_hand_over || (self.next.is_some() && self.requests.live() < limit)
+        self.needs_dispatch || (self.next.is_some() && self.requests.live() < limit)
     }
 
     fn report_progress(&self, progress: &mut dyn FnMut(Progress)) {
@@ -432,7 +433,7 @@ impl<'a> Simulation<'a> {
         let left = self.requests.live();
         if left > 0 || self.next.is_some() {
             let dies: String = self.members.iter().map(|m| m.ssd.drive().describe_waiting()).collect();
-            broken(Invariant::RunEnds, format_args!("{left} requests wait for something that never comes: {dies}"));
+            broken(Invariant::RunEnds, format_args!("no event is left, and {left} requests did not complete: {dies}"));
         }
         self.members.iter().for_each(|m| m.ssd.drive().check_end(self.events.now_ns()));
         self.array.iter().for_each(|array| array.volume.check_end());

@@ -17,8 +17,8 @@ impl RunConfig {
             return Ok(());
         }
         let why = format!(
-            "`{}` says whose requests reach the flash, and collections of `preemption.policy = \"{}\"` reserve their \
-             die",
+            "`{}` decides which task's requests enter, and collections of `preemption.policy = \"{}\"` reserve their \
+             die instead",
             self.admit.name(),
             self.preemption.name()
         );
@@ -70,8 +70,8 @@ impl RunConfig {
         }
         let refuse = |why: &str, help: &str| Err(KeyError::new("tasks", why).with_help(help));
         if self.mapping.log_blocks().is_some() {
-            let why = "a data block of `mapping.policy = \"fast\"` moves only where it is merged, and tasks relocate \
-                       blocks one by one";
+            let why = "a data block of `mapping.policy = \"fast\"` moves only by a merge, and tasks relocate blocks \
+                       one by one";
             return refuse(why, "leave `[tasks]` out, or choose another `mapping.policy`");
         }
         Ok(())
@@ -93,8 +93,8 @@ impl RunConfig {
         let granularity = self.granularity.build();
         let is_plain = matches!(self.granularity, GranularityConfig::Block(_));
         if !is_plain || granularity.leaves_plane() {
-            let why = "collections that reserve no die (`preemption.policy = \"always\"`) take one block, and go where \
-                       `allocation` says";
+            let why = "collections that reserve no die (`preemption.policy = \"always\"`) take one block, and \
+                       `allocation` decides where its data goes";
             let help = "set `granularity.policy = \"block\"` and `destination = \"local\"`";
             return refuse("granularity.policy", why, &format!("{help}, {other}"));
         }
@@ -116,8 +116,8 @@ impl RunConfig {
         }
         let has_one_block = !self.frontier.has_second_active() && !self.frontier.opens_twins();
         if !has_one_block || self.frontier.keeps_hot_apart() {
-            let why = "collections that reserve no die (`preemption.policy = \"always\"`) know one open block a plane \
-                       for what they move";
+            let why = "collections that reserve no die (`preemption.policy = \"always\"`) use one open block of each \
+                       plane for moved data";
             let help = "use `frontier.policy = \"single\"` or `\"split\"`, without `hot_window`";
             return refuse("frontier.policy", why, &format!("{help}, {other}"));
         }

@@ -31,10 +31,10 @@ const STEADY: &str = "steady";
 const ROUNDS_PER_CAPACITY: u64 = 2;
 
 impl Warmup {
-    /// How to write one.
+    /// The accepted forms, for error messages.
     pub const FORMS: &str = "write a number of requests such as 10_000, a time such as \"10 s\", or \"steady\"";
 
-    /// Whether there is none.
+    /// Whether the warm-up is empty.
     pub fn is_none(self) -> bool {
         matches!(self, Self::Requests(0) | Self::Time(0))
     }
@@ -168,12 +168,12 @@ impl Watch {
         match self.warmup {
             Warmup::Requests(requests) => index >= requests,
             Warmup::Time(ns) => arrival_ns.saturating_sub(*self.first_arrival_ns.get_or_insert(arrival_ns)) >= ns,
-            Warmup::Steady => written_units >= self.next_units && self.ends_round(mark()),
+            Warmup::Steady => written_units >= self.next_units && self.end_round(mark()),
         }
     }
 
     /// A round is over. Returns whether the last five are steady.
-    fn ends_round(&mut self, mark: RunPosition) -> bool {
+    fn end_round(&mut self, mark: RunPosition) -> bool {
         self.next_units = mark.host_units + self.round_units;
         if self.ends.len() > ROUNDS {
             self.ends.remove(0);

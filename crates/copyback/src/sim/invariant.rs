@@ -71,7 +71,7 @@ invariants! {
     VictimEmpty Always "victim-empty" "only a victim is erased, and only when it has no valid unit";
     OneJob Always "one-job" "a plane has at most one job at a time, and a die at most as many waiting jobs as its queue holds";
     DieReservation Always "die-reservation" "a die reserved for a collection executes only commands of that collection, work of the host that may preempt it, and, while that collection executes a step on another die, moves of other collections";
-    PlaneExcluded Always "plane-excluded" "at preemption point (1) of a move, its page waits in a register of the plane: only requests that may preempt there use that plane";
+    PlaneExcluded Always "plane-excluded" "at the preemption point between the read and the program of a move, its page waits in a register of the plane: only requests that may preempt there use that plane";
     HardWatermark Always "hard-watermark" "below the hard watermark, no write preempts a collection; no read does either while a write of high priority waits, or if the preemption policy excludes all requests there";
     TimeExplained Always "time-explained" "the parts of a request's response time, and those of a command's, add up to the nanosecond";
     RequestOnce Always "request-once" "a request ends once";

@@ -69,7 +69,7 @@ impl Params {
             [("lookup", self.lookup), ("host", self.host), ("gc", self.gc), ("scrub", self.scrub), ("wear", self.wear)];
         for (key, [least, most]) in all {
             if least.0 > most.0 || most.0 > MAX_NS {
-                let why = format!("no delay is {} at least and {} at most", exact_time(least.0), exact_time(most.0));
+                let why = format!("a delay of {} to {} is not possible", exact_time(least.0), exact_time(most.0));
                 return Err(KeyError::new(format!("tasks.delays.{key}"), why).with_help(
                     "use two times of 1 s or less, the shorter one first, for example [\"1 us\", \"2 us\"]",
                 ));
@@ -116,7 +116,7 @@ impl Delays {
         Self { mode: params.mode, lookup: params.lookup, of: Account::ALL.map(of) }
     }
 
-    /// When a request is ready that a task begins to process now; `looks_up`: its address is looked up.
+    /// The time at which a request is ready if its task begins to process it now. `looks_up`: with an address look-up.
     pub fn ready_at(&mut self, task: Source, looks_up: bool, now_ns: u64) -> u64 {
         let lookup = self.lookup;
         let delayer = &mut self.of[task.account().at()];

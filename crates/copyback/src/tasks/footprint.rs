@@ -30,7 +30,7 @@ impl Footprint {
         self
     }
 
-    /// Whether it has several planes.
+    /// Whether it has several planes: a row, or blocks of other offsets.
     #[inline(always)]
     pub fn is_row(&self) -> bool {
         self.count > 1

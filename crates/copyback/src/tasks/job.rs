@@ -9,7 +9,8 @@
 //! Most jobs have one block. A job may have a block on each of several planes of a die, and erases all at once at its
 //! end. Under `twin` and `paired`, the granularity chooses the plane of each page (`ssd::gc::companion_blocks`). Other
 //! such jobs proceed row by row: they read the pages of one offset together, and program each on its own plane. Only
-//! tests make these, and jobs that release their die between two steps (`ssd/tests/by_hand.rs`).
+//! tests create such jobs, and only tests create jobs that release their die between two steps
+//! (`ssd/tests/by_hand.rs`).
 
 use crate::flash::command::Source;
 use crate::ftl::core::Move;
@@ -47,8 +48,8 @@ pub enum JobFill {
     /// Pages are read whole; units that do not fit into the next programmed page wait for the one after it.
     #[default]
     Pages,
-    /// A job reads no more units than fit into that page.
-    Slots,
+    /// A read takes no more units than still fit into the next programmed page.
+    ToFit,
     /// The units that were read from one page are programmed as one page.
     AsRead,
 }
@@ -67,7 +68,7 @@ pub struct Purpose {
 /// The state that a job found when it began.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Beginning {
-    /// The time of its begin.
+    /// When it began.
     pub start_ns: u64,
     /// Valid units of its blocks.
     pub units_valid: u32,
@@ -193,7 +194,7 @@ impl Job {
         more
     }
 
-    /// Adds blocks of other planes to it; before it begins.
+    /// Replaces its footprint by one with blocks of other planes. Call it before the job begins.
     pub fn take_along(&mut self, footprint: Footprint) {
         self.footprint = footprint;
     }
@@ -314,7 +315,7 @@ impl Job {
         self.moves.len() - self.programmed + self.hot.len()
     }
 
-    /// Pages of this many units that its programs take, if it fills them: hot and cold data share no page.
+    /// Full pages that its remaining programs take, of `units_per_page` units each: hot and cold data share no page.
     #[inline(always)]
     pub fn pages_left(&self, units_per_page: u32) -> u32 {
         let cold = (self.moves.len() - self.programmed) as u32;
@@ -340,7 +341,7 @@ impl Job {
         self.is_stepping = false;
     }
 
-    /// Moves `count` pending moves from the `start`th on to the front: they are read next.
+    /// Puts `count` pending moves, from index `start`, before the others: they are read next.
     pub fn put_first(&mut self, start: usize, count: usize) {
         self.moves[self.next..][..start + count].rotate_right(count);
     }
@@ -407,7 +408,7 @@ impl Job {
         if units_per_page > 1 {
             let first = page_of(first.from);
             let slots = match self.fill {
-                JobFill::Slots => self.programmed + units_per_page as usize,
+                JobFill::ToFit => self.programmed + units_per_page as usize,
                 JobFill::Pages | JobFill::AsRead => usize::MAX,
             };
             while end < self.moves.len().min(slots) && page_of(self.moves[end].from) == first {

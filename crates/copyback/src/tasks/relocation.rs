@@ -117,12 +117,12 @@ impl Relocation {
         self.start_ns
     }
 
-    /// Free blocks of its plane at its begin.
+    /// Free blocks of its plane when it began.
     pub fn free_blocks(&self) -> u32 {
         self.free_blocks
     }
 
-    /// Valid units of its block at its begin.
+    /// Valid units of its block when it began.
     pub fn units_valid(&self) -> u32 {
         self.units_valid
     }
@@ -143,7 +143,7 @@ impl Relocation {
         (units as u32).div_ceil(units_per_page)
     }
 
-    /// Pages that its programs will take at most and that were not submitted.
+    /// Pages that its programs will take at most, without the programs that were submitted.
     pub fn pages_unsent(&self, units_per_page: u32) -> u32 {
         let units = self.read - self.submitted + self.moves.len() - self.next;
         (units as u32).div_ceil(units_per_page)
@@ -166,7 +166,7 @@ impl Relocation {
             self.submitted += units as usize;
             return Some(RelocationRequest::Program { units });
         }
-        if self.is_all_in() {
+        if self.has_read_all() {
             self.is_erasing = self.programmed == self.read && self.copying == 0;
             return self.is_erasing.then_some(RelocationRequest::Erase);
         }
@@ -179,11 +179,11 @@ impl Relocation {
     /// Whether its next request is a program.
     pub fn is_about_to_program(&self, units_per_page: u32) -> bool {
         let held = (self.arrived - self.submitted) as u32;
-        !self.is_erasing && (held >= units_per_page || (self.is_all_in() && held > 0))
+        !self.is_erasing && (held >= units_per_page || (self.has_read_all() && held > 0))
     }
 
     /// Whether all valid units were read and have entered the buffer.
-    fn is_all_in(&self) -> bool {
+    fn has_read_all(&self) -> bool {
         self.next == self.moves.len() && self.reads_waiting == 0 && self.arrived == self.read
     }
 
@@ -214,8 +214,8 @@ impl Relocation {
         None
     }
 
-    /// The page with this many units whose read was just bound is copied back instead: it does not enter the buffer,
-    /// and is bound at once. Returns its range of moves, until the next read is bound.
+    /// Copies back the page whose read was just bound, with this many units: it does not enter the buffer, and is bound
+    /// at once. Returns its range of moves, which is valid until the next read is bound.
     pub fn copy_back(&mut self, units: u32) -> Range<usize> {
         self.read -= units as usize;
         self.copying += units;
@@ -280,7 +280,7 @@ mod tests {
     /// It submits reads as far as the buffer reaches, a program for each page's worth, and the erase when the last is
     /// in flash.
     #[test]
-    fn it_hands_over_what_its_buffer_has_room_for() {
+    fn requests_are_limited_by_the_buffer() {
         let mut r = relocation();
         assert_eq!(requests(&mut r, 4), [RelocationRequest::Read; 2]);
         assert_eq!(bind_read(&mut r, |_| true), Some((PageId(0), 2)));
@@ -311,7 +311,7 @@ mod tests {
     /// Units that the host has overwritten meanwhile are neither read nor moved, and a read that finds none needs no
     /// command.
     #[test]
-    fn what_is_stale_is_passed_over() {
+    fn stale_units_are_skipped() {
         let mut r = relocation();
         assert_eq!(requests(&mut r, 100), [RelocationRequest::Read; 4]);
         assert_eq!(bind_read(&mut r, |m| m.unit.0 == 3), Some((PageId(1), 1)));

@@ -65,7 +65,7 @@ pub trait DieView {
     fn waiting(&self, class: Class) -> u32;
     /// The number of requests of a class in the die's queue that access a plane. Visits the whole queue.
     fn waiting_for(&self, class: Class, plane: PlaneId) -> u32;
-    /// The first request in the die's queue. Constant time; none of [`Class::Gc`].
+    /// The first request of a class in the die's queue; none for [`Class::Gc`]. Constant time.
     fn first(&self, class: Class) -> Option<Waiting>;
     /// The first request of a class that accesses a plane. Visits those before it.
     fn first_for(&self, class: Class, plane: PlaneId) -> Option<Waiting>;
@@ -86,13 +86,13 @@ pub trait DriveView {
     fn geometry(&self) -> &Geometry;
     /// Erased blocks of a plane. Constant time.
     fn free_blocks(&self, plane: PlaneId) -> u32;
-    /// Requests of the host that are queued at a die, or wait for its space. Constant time.
+    /// Requests of the host that are queued at a die, or wait for space there. Constant time.
     fn queued(&self, die: DieId) -> u32;
 }
 
 /// A die with given values, for tests of policies.
 #[cfg(test)]
-pub(crate) struct Written {
+pub(crate) struct FixedDie {
     pub now_ns: u64,
     pub geometry: Geometry,
     /// Requests in the order of their arrival, by the number of their transaction.
@@ -103,14 +103,14 @@ pub(crate) struct Written {
 }
 
 #[cfg(test)]
-impl Written {
+impl FixedDie {
     pub fn of(&self, class: Class) -> impl Iterator<Item = Waiting> + '_ {
         self.requests.iter().filter(move |(of, _)| *of == class).map(|(_, request)| *request)
     }
 }
 
 #[cfg(test)]
-impl DieView for Written {
+impl DieView for FixedDie {
     fn now_ns(&self) -> u64 {
         self.now_ns
     }

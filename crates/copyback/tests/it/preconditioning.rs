@@ -4,7 +4,7 @@
 //! hundreds of thousands of units, here because the library that this program links is optimised.
 
 use copyback::run::config::RunConfig;
-use copyback::run::preconditioning::{Preconditioner, Work, preconditioned, preconditioned_at};
+use copyback::run::preconditioning::{Preconditioner, Work, preconditioned, preconditioned_with_progress};
 use copyback::workload::rng;
 
 /// A drive of eight planes, with further settings.
@@ -67,7 +67,7 @@ fn steady_states_of_other_frontiers_and_maps_are_those_of_the_long_way() {
 /// The progress reports of a preconditioning.
 fn progress(config: &RunConfig) -> Vec<Work> {
     let mut told = Vec::new();
-    preconditioned_at(config, 1, &mut |work| told.push(work)).expect("the drive is preconditioned");
+    preconditioned_with_progress(config, 1, &mut |work| told.push(work)).expect("the drive is preconditioned");
     told
 }
 

@@ -272,7 +272,7 @@ fn run_disturbed(case: &Case, ftl: Ftl, check: bool, keep: bool) -> Result<(Outc
         };
         let mut simulation = Simulation::new(vec![(&case.config, ftl)], setup);
         if let Some(array) = case.config.array_or_alone() {
-            simulation.join(&array, &case.config.coordination);
+            simulation.form_array(&array, &case.config.coordination);
         }
         simulation.start()?;
         let (mut events, mut relocated) = (0, 0);

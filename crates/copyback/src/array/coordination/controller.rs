@@ -50,9 +50,9 @@ pub struct Controller {
     in_round: Drives,
     /// The last round that ended, if it was not read yet.
     ended: Option<Round>,
-    /// The drives that reported their level during the round.
+    /// Reports of levels during the round, kept for the next round.
     kept: Vec<(u32, FreeLevel)>,
-    on_their_way: VecDeque<(u64, Envelope)>,
+    in_transit: VecDeque<(u64, Envelope)>,
     /// Whether the host is done.
     is_over: bool,
     totals: RoundTotals,
@@ -62,9 +62,9 @@ impl Controller {
     /// A controller of these drives.
     pub fn new(policy: Box<dyn CoordinationPolicy + Send>, common: &Common, drives: Drives) -> Self {
         let latency_ns = common.message_latency_ns;
-        let (kept, on_their_way, totals) = Default::default();
+        let (kept, in_transit, totals) = Default::default();
         let round = Round { drives: 0, began_ns: 0 };
-        Self { policy, latency_ns, drives, round, in_round: 0, ended: None, kept, on_their_way, is_over: false, totals }
+        Self { policy, latency_ns, drives, round, in_round: 0, ended: None, kept, in_transit, is_over: false, totals }
     }
 
     /// Whether the controller has a drive.
@@ -98,7 +98,7 @@ impl Controller {
         self.policy.asks_levels()
     }
 
-    /// Whether its policy receives the begin of each part.
+    /// Whether its policy is notified when a part begins.
     pub fn observes_parts(&self) -> bool {
         self.policy.observes_parts()
     }
@@ -108,7 +108,7 @@ impl Controller {
         self.is_over = true;
         // A drive whose order is still on its way was not forced.
         let is_order = |(_, envelope): &(u64, Envelope)| matches!(envelope, Envelope::ToDrive(_, DriveOrder::Force(_)));
-        self.totals.drives_forced -= self.on_their_way.drain(..).filter(is_order).count() as u64;
+        self.totals.drives_forced -= self.in_transit.drain(..).filter(is_order).count() as u64;
     }
 
     /// Accepts a report of a drive.
@@ -121,19 +121,19 @@ impl Controller {
             return;
         }
         self.totals.messages += 1;
-        self.on_their_way.push_back((now_ns + self.latency_ns, envelope));
+        self.in_transit.push_back((now_ns + self.latency_ns, envelope));
     }
 
     /// When the next message arrives.
     pub fn next_arrival_ns(&self) -> Option<u64> {
-        self.on_their_way.front().map(|(due_ns, _)| *due_ns)
+        self.in_transit.front().map(|(due_ns, _)| *due_ns)
     }
 
     /// The next drive that gets an order now, and the order. The caller posts its drives' messages before it calls
     /// again.
     pub fn next_order(&mut self, state: ArrayState) -> Option<(u32, DriveOrder)> {
         while self.next_arrival_ns().is_some_and(|due_ns| due_ns <= state.now_ns) {
-            match self.on_their_way.pop_front().expect("there is one").1 {
+            match self.in_transit.pop_front().expect("there is one").1 {
                 Envelope::ToDrive(drive, order) => return Some((drive, order)),
                 Envelope::FromDrive(drive, Report::Done) => self.on_done(drive, state),
                 Envelope::FromDrive(drive, Report::AboveMiddle(share)) => {
@@ -194,8 +194,8 @@ impl Controller {
         match self.policy.on_message(message, &view) {
             None => {}
             Some(Order::Force { drives, resumed, force }) => {
-                assert!(resumed & !drives == 0, "{resumed:b} go on, of {drives:b}");
-                assert!(self.in_round == 0 && drives != 0, "a round of {drives:b} in one of {:b}", self.in_round);
+                assert!(resumed & !drives == 0, "drives {resumed:b} resume, but the round has {drives:b}");
+                assert!(self.in_round == 0 && drives != 0, "a round of {drives:b} during one of {:b}", self.in_round);
                 (self.in_round, self.round) = (drives, Round { drives, began_ns: state.now_ns });
                 self.totals.drives_forced += u64::from(drives.count_ones());
                 let rest = Force { owed: MinimumCollections::Rest, ..force };
@@ -235,7 +235,7 @@ mod tests {
     /// Reports of any drive during a round count for the next round. All registered drives take part in that round, and
     /// none has a separate round afterwards.
     #[test]
-    fn what_is_said_during_a_round_counts_for_the_next() {
+    fn reports_during_a_round_count_for_the_next() {
         let (low, start) = (Report::Low(FreeLevel::Report), Report::Low(FreeLevel::Start));
         let mut selective = controller("ggc-reactive-selective");
         assert_eq!(forced(&mut selective, &[(0, low), (2, low), (0, start)]), [0, 2]);

@@ -123,7 +123,7 @@ macro_rules! params {
             pub scope: super::Scope,
             /// Time of a message.
             pub message_latency: copyback_workload::units::Nanos,
-            /// Collections that each plane of a forced drive does, whatever it has free.
+            /// Collections that each plane of a forced drive makes, however many blocks it has free.
             pub force_collections: u32,
             /// The level at which a forced plane then stops.
             pub force_stop: crate::ssd::gc::coordination::Stop,
@@ -186,11 +186,11 @@ pub enum Message {
     RoundEnd,
     /// It is time for a poll.
     Poll,
-    /// A request has come to an array that was idle.
+    /// A request has arrived at an array without outstanding requests.
     Request,
     /// A part of a request, or other work of the array, begins on a drive: if the policy requests it.
     Part(u32),
-    /// No request is left.
+    /// No request is outstanding any more.
     Quiet,
 }
 
@@ -262,7 +262,7 @@ impl CoordinationConfig {
 /// Checks the time between two polls.
 fn check_period(key: &str, time: Nanos) -> Result<(), KeyError> {
     match time.0 {
-        0..1_000 => Err(KeyError::new(key, format!("polls each {time} would take longer than all else"))
+        0..1_000 => Err(KeyError::new(key, format!("polls every {time} would dominate the run time"))
             .with_help("use 1 us or more, such as \"1 ms\"")),
         _ => check_time(key, time),
     }

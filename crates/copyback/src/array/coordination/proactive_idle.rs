@@ -79,15 +79,15 @@ pub struct Policy {
     in_idle_time: Drives,
     /// Drives that a request interrupted before they were done.
     interrupted: Drives,
-    /// Drives that were done in this idle time.
-    rest: Drives,
+    /// Drives that completed their collections in this idle time.
+    done: Drives,
 }
 
 impl Policy {
     /// The policy with these parameters.
     pub fn new(params: &Params) -> Self {
         let (registered, force) = (Registered::default(), params.shared().force);
-        Self { params: params.clone(), force, registered, in_idle_time: 0, interrupted: 0, rest: 0 }
+        Self { params: params.clone(), force, registered, in_idle_time: 0, interrupted: 0, done: 0 }
     }
 
     fn is_idle(&self, view: &CoordinationView) -> bool {
@@ -105,7 +105,7 @@ impl Policy {
     /// The array is idle: registered and interrupted drives collect.
     fn begin(&mut self) -> Option<Order> {
         let resumed = std::mem::take(&mut self.interrupted);
-        let drives = self.registered.take_those_not_in(self.rest) | resumed;
+        let drives = self.registered.take_except(self.done) | resumed;
         if drives == 0 {
             return None;
         }
@@ -119,14 +119,14 @@ impl CoordinationPolicy for Policy {
         match message {
             Message::Poll if view.in_round == 0 && self.is_idle(view) => self.begin(),
             Message::Request => {
-                self.rest = 0;
+                self.done = 0;
                 if self.observes_parts() { None } else { self.interrupt(Drives::MAX, view) }
             }
             Message::Part(drive) => self.interrupt(1 << drive, view),
             Message::RoundEnd => {
                 let done = std::mem::take(&mut self.in_idle_time);
                 // Drives that were done only after a request had arrived may collect in the next idle time.
-                self.rest |= if view.idle_since_ns.is_some() { done } else { 0 };
+                self.done |= if view.idle_since_ns.is_some() { done } else { 0 };
                 None
             }
             // A drive that is forced by need owes as many collections as every forced drive, interrupted or not.

@@ -31,7 +31,7 @@ impl Registered {
     }
 
     /// Takes the registered drives that are not in `others` off the list.
-    pub fn take_those_not_in(&mut self, others: Drives) -> Drives {
+    pub fn take_except(&mut self, others: Drives) -> Drives {
         let taken = self.drives & !others;
         self.drives &= others;
         taken

@@ -103,8 +103,9 @@ fn an_empty_trim_is_within_its_drive() {
     assert_eq!((offset_bytes, len_bytes), (0, 0));
 }
 
-/// Three data units and a parity unit in each stripe. One unit: the old data and the old parity are read, two units as
-/// in reconstruction, and a tie is a read-modify-write. Two units: the third one is read. All three: nothing is read.
+/// Three data units and a parity unit in each stripe. A write of one unit reads the old data and the old parity: two
+/// units, as many as reconstruction reads, and a tie is a read-modify-write. A write of two units reads the third one.
+/// A write of all three reads nothing.
 #[test]
 fn partial_writes_are_counted_by_what_they_read() {
     let mut volume = volume("");
@@ -157,7 +158,7 @@ fn readers_share_a_stripe_and_writers_do_not() {
 
 /// Reads that rebuild a unit share the stripe with other reads, and a write waits for all of them.
 #[test]
-fn reads_of_what_is_lost_share_their_stripe() {
+fn rebuilt_reads_share_their_stripe() {
     let mut volume = volume("failed = [0]");
     (0..3).for_each(|id| read(&mut volume, id, 0));
     write(&mut volume, 3, 1, 1);

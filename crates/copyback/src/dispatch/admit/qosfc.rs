@@ -106,7 +106,7 @@ impl Policy {
             Account::Gc => params.gc,
             Account::Map => params.map,
             Account::Scrub => params.scrub,
-            // What is relocated for parity is background work like wear levelling.
+            // Relocations for parity are background work, like wear levelling.
             Account::Wear | Account::Parity => params.wear,
         };
         Self { weights: Account::ALL.map(weight), tags: vec![Tags::default(); setup.dies as usize] }
@@ -212,7 +212,7 @@ mod tests {
 
     /// A task that returns after a pause has saved nothing: its tag is the virtual time of the die.
     #[test]
-    fn who_comes_back_starts_at_virtual_time() {
+    fn a_returning_task_starts_at_virtual_time() {
         let die = DieId(0);
         let mut policy = Policy::new(&Params { host: 1.0, gc: 1.0, ..Params::default() }, &Setup { dies: 1, seed: 1 });
         (0..5).for_each(|_| policy.on_enter(Entry { task: Source::HOST, die }, 100, false));

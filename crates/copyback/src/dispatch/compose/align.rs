@@ -29,8 +29,7 @@ pub(super) fn offset_of_lead<R: HostPages>(view: &ComposeView<'_, R>, plane: Pla
 }
 
 impl<R: HostPages> ComposeView<'_, R> {
-    /// The write point of a plane whose page at the offset of these parts can be in one command with them, if the plane
-    /// skips the pages before it.
+    /// The write point of a plane that can share a command with these parts if it skips the pages up to their offset.
     pub(super) fn write_point_behind(&self, parts: &[CommandPlane], plane: PlaneId) -> Option<usize> {
         let offset = self.geometry.block_and_offset(parts[0].page).1;
         let write_point = self.ftl.write_point(plane, Stream::Host);

@@ -45,7 +45,7 @@ pub(super) fn write<R: HostPages>(
     Some(JoiningWrite { txn, write_point })
 }
 
-/// Whether writes to a plane, or unbound writes if none is named, can join the next program of a collection on `plane`.
+/// Whether writes to `partner`, or unbound writes if it is none, can join the next program of a collection on `plane`.
 pub(crate) fn joins_of_writes<R: HostPages>(view: &ComposeView<'_, R>, partner: PlaneId, plane: PlaneId) -> bool {
     if view.ftl.needs_pairing(plane) {
         return false;

@@ -61,7 +61,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Params {
-    /// Which builders are tried, in this order.
+    /// The builders that are tried; their order makes no difference.
     pub builders: Vec<BuilderName>,
     /// Which builders for commands of collection are tried.
     pub gc: Vec<GcBuilderName>,

@@ -25,8 +25,8 @@ impl ServedWrites {
     pub const NONE: Self = Self { first: TxnId::NONE, units: 0 };
 }
 
-/// The move of a collection's victim for whose page a request has waited longest, by its position among the pending
-/// moves; reads precede writes.
+/// The position, among the pending moves of a victim, of the first move of the page for which a request has waited
+/// longest; reads precede writes.
 pub(crate) fn wanted_move<R: HostPages>(view: &ComposeView<'_, R>, victim: BlockId, pending: &[Move]) -> Option<usize> {
     let start_of = |page| pending.iter().position(|m| view.geometry.page_of(m.from) == page);
     let waiting = |is_write| view.queues.index().of_block(view.die, victim, is_write);

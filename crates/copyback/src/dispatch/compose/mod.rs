@@ -36,7 +36,7 @@ axis! {
 }
 
 impl ComposeConfig {
-    /// Which builders are tried, in this order.
+    /// The builders that are tried.
     pub fn builders(&self) -> &[BuilderName] {
         let Self::List(p) = self;
         &p.builders
@@ -54,8 +54,9 @@ impl ComposeConfig {
         [p.scan_max, p.gc_scan_max]
     }
 
-    /// Notes that a changed search limit had no effect: neither it nor the default limit would end a search. `looked`:
-    /// the most transactions that a search for a host command examined. `peak`: the most that a drive had at once.
+    /// The notes on changed search limits without effect: neither the limit nor its default would end a search.
+    /// `looked`: the most transactions that a search for a host command examined. `peak`: the most that a drive had at
+    /// once.
     pub fn notes_of_scans(&self, [looked, peak]: [usize; 2]) -> Vec<String> {
         let whys = [
             format!("no search looked at more than {}", counted(looked as u64, "transaction")),
@@ -138,8 +139,8 @@ impl<R: HostPages> ComposeView<'_, R> {
         self.fits_at(parts, plane, write_point).then_some(write_point)
     }
 
-    /// Whether the page at the offset of these parts, in the block that a plane's program takes next, can be in one
-    /// command with them.
+    /// Whether a plane can share a command with these parts: with the page at their offset in the block that its
+    /// program takes next.
     #[inline(always)]
     fn fits_at(&self, parts: &[CommandPlane], plane: PlaneId, write_point: usize) -> bool {
         let offset = self.geometry.block_and_offset(parts[0].page).1;

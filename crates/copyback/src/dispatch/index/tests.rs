@@ -27,22 +27,22 @@ const PLACES: u32 = 256;
 
 /// One event.
 #[derive(Clone, Debug)]
-enum Happens {
+enum Event {
     /// A transaction arrives: die, plane or none, first unit, whether it covers the whole page, write, urgent.
-    Comes(u32, Option<u32>, u32, bool, bool, bool),
+    Enter(u32, Option<u32>, u32, bool, bool, bool),
     /// The n-th waiting transaction leaves.
-    Goes(usize),
+    Leave(usize),
     /// A unit has moved, or is gone.
-    Moves(u32, Option<u32>),
+    Move(u32, Option<u32>),
 }
 
-fn happens() -> impl Strategy<Value = Happens> {
+fn event() -> impl Strategy<Value = Event> {
     let flag = any::<bool>;
     prop_oneof![
         4 => (0..2u32, prop::option::of(0..2u32), 0..UNITS, flag(), flag(), flag())
-            .prop_map(|(die, plane, unit, whole, write, urgent)| Happens::Comes(die, plane, unit, whole, write, urgent)),
-        2 => (0..32usize).prop_map(Happens::Goes),
-        3 => (0..UNITS, prop::option::of(0..PLACES)).prop_map(|(unit, to)| Happens::Moves(unit, to)),
+            .prop_map(|(die, plane, unit, whole, write, urgent)| Event::Enter(die, plane, unit, whole, write, urgent)),
+        2 => (0..32usize).prop_map(Event::Leave),
+        3 => (0..UNITS, prop::option::of(0..PLACES)).prop_map(|(unit, to)| Event::Move(unit, to)),
     ]
 }
 
@@ -65,9 +65,9 @@ impl Both {
         Self { geometry, queues, txns: Txns::new(4), places, naive: Default::default(), scan_max }
     }
 
-    fn apply(&mut self, what: &Happens) {
+    fn apply(&mut self, what: &Event) {
         match *what {
-            Happens::Comes(die, plane, unit, is_whole, is_write, is_urgent) => {
+            Event::Enter(die, plane, unit, is_whole, is_write, is_urgent) => {
                 let (first, units) = if is_whole { (unit / 2 * 2, 2) } else { (unit, 1) };
                 let plane = plane.map_or(PlaneId::NONE, |plane| PlaneId(2 * die + plane));
                 let role = if is_write { Role::Write } else { Role::Read };
@@ -79,7 +79,7 @@ impl Both {
                 self.queues.push_back(list, id, &self.txns, |unit| places[unit.at()]);
                 self.naive[die as usize][usize::from(is_write)].push(id);
             }
-            Happens::Goes(nth) => {
+            Event::Leave(nth) => {
                 let all: Vec<_> = (0..4).map(|at| (at / 2, at % 2)).collect();
                 let waiting: Vec<_> = all
                     .iter()
@@ -91,7 +91,7 @@ impl Both {
                 self.queues.remove(list, id.0);
                 self.txns.remove(id);
             }
-            Happens::Moves(unit, to) => {
+            Event::Move(unit, to) => {
                 self.places[unit as usize] = to.map_or(PhysicalUnit::NONE, PhysicalUnit);
                 let places = &self.places;
                 self.queues.on_moved(std::iter::once(LogicalUnit(unit)), &self.txns, |unit| places[unit.at()]);
@@ -184,7 +184,7 @@ proptest! {
     #[test]
     fn the_index_answers_as_a_walk_would(
         scan_max in 1usize..8,
-        story in proptest::collection::vec(happens(), 0..80),
+        story in proptest::collection::vec(event(), 0..80),
     ) {
         let mut both = Both::new(scan_max);
         for what in &story {

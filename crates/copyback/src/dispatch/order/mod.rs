@@ -51,7 +51,7 @@ impl OrderView<'_> {
         self.heads.came[class as usize] != u64::MAX
     }
 
-    /// The request of a class that may run now; none of [`Class::Gc`].
+    /// The request of a class that may run now; none for [`Class::Gc`].
     pub fn head(&self, class: Class) -> Option<Waiting> {
         let txn = self.heads.txns[class as usize];
         (class != Class::Gc && self.may_run(class)).then(|| self.die.request(txn))

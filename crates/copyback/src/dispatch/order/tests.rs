@@ -6,7 +6,7 @@ use crate::flash::geometry::Geometry;
 use crate::flash::timing::Timing;
 use crate::run::config::RunConfig;
 use crate::sim::index::{PlaneId, TxnId};
-use crate::tasks::view::{Waiting, Written};
+use crate::tasks::view::{FixedDie, Waiting};
 
 fn drive() -> (RunConfig, Geometry, Timing) {
     let text = r#"
@@ -29,16 +29,16 @@ fn drive() -> (RunConfig, Geometry, Timing) {
 
 /// A die at 10 ms with waiting requests that arrived at these times, urgent or not, and this many free blocks in each
 /// plane.
-fn die(requests: &[(Class, u64, bool)], free_blocks: [u32; 2]) -> Written {
+fn die(requests: &[(Class, u64, bool)], free_blocks: [u32; 2]) -> FixedDie {
     let waiting = |(at, &(class, arrival_ns, is_urgent)): (usize, &(Class, u64, bool))| {
         (class, Waiting { came: at as u64, arrival_ns, units: 1, is_urgent, plane: PlaneId(0) })
     };
     let requests = requests.iter().enumerate().map(waiting).collect();
-    Written { now_ns: 10_000_000, geometry: drive().1, requests, free_blocks: free_blocks.to_vec(), work_left: None }
+    FixedDie { now_ns: 10_000_000, geometry: drive().1, requests, free_blocks: free_blocks.to_vec(), work_left: None }
 }
 
 /// The classes that may run: a job with its arrival, if any, and the first request of each class.
-fn view(die: &Written, job: Option<u64>) -> OrderView<'_> {
+fn view(die: &FixedDie, job: Option<u64>) -> OrderView<'_> {
     let mut heads =
         Heads { came: [job.unwrap_or(u64::MAX), u64::MAX, u64::MAX], txns: [TxnId::NONE; 3], waited_before: 0 };
     for class in [Class::Read, Class::Write] {
@@ -82,7 +82,7 @@ fn heads_are_described_when_they_may_run() {
 }
 
 #[test]
-fn those_of_the_registry_choose_as_their_pages_say() {
+fn registered_orders_choose_as_documented() {
     let (_, geometry, timing) = drive();
     let die = die(&[(Class::Write, 0, false), (Class::Read, 0, false)], [8, 8]);
     let picked = |config: &OrderConfig, job| Order::new(config, &geometry, &timing).pick(&view(&die, job));

@@ -38,8 +38,8 @@ impl Preconditioner<'_> {
         for (plane, units) in of_plane.iter_mut().enumerate() {
             let used = (plane_units * stream.random_range(used_min..=used_max)) as usize;
             let used = used.saturating_sub(map_units[plane]);
-            // The unwritten part of a second active block counts as used: the plane is as far above its watermark as
-            // one without. The second blocks of a die are aligned; how full they are is drawn.
+            // The unwritten part of a second active block counts as used: the plane is as far above its watermark as a
+            // plane without such a block. The second blocks of a die are aligned; how full they are is drawn.
             if (plane as u32).is_multiple_of(geometry.planes_per_die) {
                 in_second = seconds.random_range(0..geometry.pages_per_block) as usize * units_per_page;
             }

@@ -8,7 +8,7 @@ use crate::ftl::core::{Counts, Ftl};
 pub(super) const ROUNDS_EXPECTED: f64 = 3.75;
 /// Rounds at least: the second is the first that can be compared.
 pub(super) const ROUNDS_MIN: f64 = 2.0;
-/// Rounds by which an estimate may be too low, as far as the remaining time is printed: most drives take no more.
+/// Most rounds by which an estimate may be too low, for the printed remaining time; most drives take no more.
 const ROUNDS_MORE: f64 = 2.0;
 /// Expected ratio of two successive changes of write amplification, until it is measured.
 const DECAY_EXPECTED: f64 = 0.3;

@@ -90,7 +90,7 @@ fn aged_planes_are_equally_old() {
 /// Units written in sequence share a page, even if dies are chosen as late as possible: a sequential read of the host
 /// reads whole pages.
 #[test]
-fn pages_hold_what_was_written_together() {
+fn units_written_in_sequence_share_a_page() {
     let table = "capacity = { over_provisioning = 0.5 }
         timing = { read = \"50 us\", program = \"500 us\", erase = \"3 ms\", channel = \"100 MB/s\" }
         geometry = { channels = 2, chips_per_channel = 1, dies_per_chip = 1, planes_per_die = 2, blocks_per_plane = 16, pages_per_block = 8, page_size = \"16 KiB\", mapping_unit = \"4 KiB\" }
@@ -140,7 +140,7 @@ fn parity_lies_on_all_planes_of_a_channel() {
     }
 }
 
-/// What is set apart in the second block is a part of a block; the rest goes to the first.
+/// Preconditioning fills a part of the second active block; the other pages go to the first.
 #[test]
 fn preconditioning_fills_both_active_blocks() {
     let table = "capacity = { over_provisioning = 0.5 }

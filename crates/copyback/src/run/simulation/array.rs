@@ -22,9 +22,9 @@ pub(super) struct Array {
     pub names_drives: bool,
     /// The controllers that coordinate collections.
     pub controllers: Vec<Controller>,
-    /// Whether their policy receives the begin of each part.
+    /// Whether their policy is notified when a part begins.
     observes_parts: bool,
-    /// Controllers with messages on their way, a bit each.
+    /// Controllers with messages in transit, a bit each.
     with_messages: u64,
     /// The time since which nothing is outstanding.
     idle_since_ns: Option<u64>,
@@ -74,7 +74,7 @@ impl Array {
 
 impl Simulation<'_> {
     /// Puts a volume over the drives. Before the run starts.
-    pub fn join(&mut self, config: &ArrayConfig, coordination: &CoordinationConfig) {
+    pub fn form_array(&mut self, config: &ArrayConfig, coordination: &CoordinationConfig) {
         assert_eq!(self.members.len(), config.drives as usize, "drives of the array");
         let geometries = || self.drives().map(|drive| drive.geometry());
         let drive_bytes = geometries().map(|geometry| geometry.logical_bytes()).min().unwrap_or(0);
@@ -133,7 +133,7 @@ impl Simulation<'_> {
     }
 
     /// Mapping units that the host can write.
-    pub(super) fn units_held(&self) -> u64 {
+    pub(super) fn addressable_units(&self) -> u64 {
         match &self.array {
             Some(array) if !array.names_drives => {
                 let unit_bytes = self.drives().next().map_or(1, |drive| u64::from(drive.geometry().unit_bytes));
@@ -203,7 +203,7 @@ impl Simulation<'_> {
         self.volume().is_some_and(|volume| volume.part(part).is_data)
     }
 
-    /// A timer of the array came up.
+    /// A timer of the array has expired.
     #[cold]
     pub(super) fn on_array_timer(&mut self, timer: Timer) {
         let (collecting, now_ns) = (self.collecting(), self.events.now_ns());
@@ -220,13 +220,13 @@ impl Simulation<'_> {
         }
         self.begin_parts();
         // Messages are delivered after all events of this moment.
-        self.has_to_hand_over |= !self.array_mut().controllers.is_empty();
+        self.needs_dispatch |= !self.array_mut().controllers.is_empty();
     }
 
     /// Controllers poll their drives as long as the host is active and events may still happen. If requests wait for
     /// something that never comes, the run must end, so that this is reported.
     fn poll(&mut self, now_ns: u64) {
-        // Work of drives other than requests, when they empty a buffer or are rebuilt, is no idle time either.
+        // A drive that empties its buffer or is rebuilt is not idle either.
         let serves = self.array_mut().idle_since_ns.is_some() && self.members.iter().any(|m| m.ssd.drive().serves());
         let Self { array, members, .. } = self;
         let array = array.as_mut().expect("there is an array");
@@ -259,7 +259,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// A drive may have begun or ended to collect.
+    /// A drive may have started or stopped collecting.
     fn note_collecting(&mut self, member: usize) {
         let now_ns = self.events.now_ns();
         let dies = self.members[member].ssd.drive().dies_collecting();
@@ -325,7 +325,7 @@ impl Simulation<'_> {
         array.idle_since_ns = Some(now_ns);
         // Controllers are notified after all events of this moment: another request may begin at once.
         array.is_quiet_unreported = !array.controllers.is_empty();
-        self.has_to_hand_over |= !self.array_mut().controllers.is_empty();
+        self.needs_dispatch |= !self.array_mut().controllers.is_empty();
     }
 
     /// The host has no more requests: later work of the array serves no request.
@@ -355,10 +355,10 @@ impl Simulation<'_> {
             let geometry = member.ssd.drive().geometry();
             let splitter = Splitter::new(&part.asked, geometry.unit_bytes, geometry.units_per_logical_page);
             member.ssd.begin(id, part.asked.arrival_ns, part.asked.priority, part.number);
-            self.line_up(part.drive as usize, id, splitter);
+            self.split_or_queue(part.drive as usize, id, splitter);
         }
         self.count_unplaced();
-        self.has_to_hand_over = !self.held.is_empty();
+        self.needs_dispatch = !self.held.is_empty();
     }
 
     /// Counts the host's writes to failed drives as writes of the host.
@@ -381,7 +381,7 @@ impl Simulation<'_> {
         let Completion { request, gc_affected, breakdown_ns, .. } = completion;
         let ended = volume.on_part_end(*request, *gc_affected, breakdown_ns, collecting, now_ns);
         let (has_parts, rebuild_due_ns) = (volume.has_parts(), volume.take_rebuild_due());
-        self.has_to_hand_over |= has_parts;
+        self.needs_dispatch |= has_parts;
         if let Some(ended) = ended {
             let Self { array, requests, .. } = self;
             let measures = &mut array.as_mut().expect("there is an array").measures;

@@ -1,5 +1,5 @@
 //! The measures of an array in addition to its volume's requests: the times of parts on drives, their collections, and
-//! the work since the measurement began. On request, a time window of that is recorded in full.
+//! the work since the measurement began. On request, the events of a time window are recorded in full.
 
 use super::Simulation;
 use crate::array::DriveRequest;
@@ -24,12 +24,12 @@ pub(super) struct Measures {
     microscope: Option<Box<Recorder>>,
 }
 
-/// How many drives collect, over time.
+/// The number of drives that collect, over time.
 struct Collecting {
     collects: Vec<bool>,
     count: usize,
     since_ns: u64,
-    /// Time in which this many did.
+    /// By number of drives: the time in which so many collected.
     time_ns: Vec<u64>,
     windows: u64,
 }
@@ -141,7 +141,7 @@ impl Simulation<'_> {
         measures.parts.iter_mut().for_each(|of_drive| *of_drive = Default::default());
         measures.collecting.settle(now_ns);
         measures.collecting.time_ns.fill(0);
-        // A collection in progress is recorded, too.
+        // A window in progress counts, too.
         measures.collecting.windows = u64::from(measures.collecting.count > 0);
         (measures.volume, measures.rounds, measures.coordination) = (array.volume.totals(), rounds, coordination);
         measures.microscope.iter_mut().for_each(|microscope| microscope.begin(now_ns));
@@ -175,7 +175,7 @@ impl Simulation<'_> {
         });
         let drives: Vec<DriveReport> = drives.collect();
         let dies = |at: usize| f64::from(self.members[at].ssd.drive().geometry().dies);
-        // What has failed is not there, until it is rebuilt.
+        // Failed drives are excluded, unless the run rebuilds them.
         let there = || drives.iter().enumerate().filter(|(at, _)| !array.volume.is_missing(*at as u32));
         let held: f64 = there().map(|(at, drive)| drive.gc_share * dies(at)).sum();
         let all_dies: f64 = there().map(|(at, _)| dies(at)).sum();

@@ -20,8 +20,8 @@ impl Simulation<'_> {
         self.list_if_marked(member);
     }
 
-    /// Nothing moves any more. If all requests have completed, tasks that were stopped by limits complete their started
-    /// work, so that the totals of a run add up; returns whether any work continues.
+    /// No event is left. If all requests have completed, tasks that were stopped by limits complete their started work,
+    /// so that the totals of a run add up; returns whether any work continues.
     #[cold]
     #[inline(never)]
     pub fn end_tasks(&mut self) -> Result<bool, RunError> {
@@ -46,7 +46,7 @@ impl Simulation<'_> {
 
     /// No request is left, and none will come.
     pub(super) fn end_of_requests(&mut self) {
-        if self.has_reported_end() {
+        if self.note_end_reported() {
             return;
         }
         self.note_last_end();
@@ -75,7 +75,7 @@ impl Simulation<'_> {
             self.end_of_requests();
         }
         if self.written_units() >= self.track.next_units() {
-            self.track.add(self.mark());
+            self.track.add(self.position());
         }
     }
 }

@@ -59,7 +59,7 @@ impl Simulation<'_> {
     /// The request of this number is about to begin: if the warm-up ends with it, measuring begins.
     pub(super) fn end_warmup_before(&mut self, index: u64, arrival_ns: u64) {
         let Some(mut watch) = self.watch.take() else { return };
-        if !watch.is_over(index, arrival_ns, self.written_units(), || self.mark()) {
+        if !watch.is_over(index, arrival_ns, self.written_units(), || self.position()) {
             self.watch = Some(watch);
             return;
         }
@@ -68,7 +68,7 @@ impl Simulation<'_> {
         self.start = Start { requests: index, since_ns: Some(now_ns), ..self.reading() };
         let work = self.work();
         self.collector.begin(index, now_ns, work);
-        self.track = Track::starting_at(self.mark());
+        self.track = Track::starting_at(self.position());
         self.peak_outstanding = 0;
         self.restart_array();
         self.fetch_max = index.saturating_add(self.requests_max);
@@ -79,13 +79,13 @@ impl Simulation<'_> {
         &self.start
     }
 
-    /// The work of a drive in that part.
+    /// The work of each drive in the measured part.
     pub fn readings(&self) -> impl Iterator<Item = Reading> {
         let now_ns = self.events.now_ns();
         self.drives().zip(&self.start.drives).map(move |(drive, start)| drive.reading(now_ns).since(start))
     }
 
-    /// Requests in that part that waited because their drive had its maximum of transactions.
+    /// Requests of the measured part that waited because their drive had its maximum of transactions.
     pub fn held_requests(&self) -> u64 {
         self.held_requests - self.start.held_requests
     }
@@ -100,7 +100,7 @@ impl Simulation<'_> {
     }
 
     /// The present position of the run.
-    pub(super) fn mark(&self) -> RunPosition {
+    pub(super) fn position(&self) -> RunPosition {
         let FlashTotals { flash_units, skipped_units, erased_units, erases } = self.totals.work(&self.members);
         RunPosition {
             host_units: self.written_units(),
@@ -117,11 +117,11 @@ impl Simulation<'_> {
 
     /// The last request has completed: no host waits for the later work of the drives.
     pub(super) fn note_last_end(&mut self) {
-        self.track.end(self.mark());
+        self.track.end(self.position());
         self.work_at_last_end = Some(self.drives().map(Drive::work).collect());
     }
 
-    /// What all drives had done in the measured part when the last request ended. At the end of the run.
+    /// The work of all drives in the measured part until its last request ended. Call it at the end of the run.
     pub fn work_until_last_end(&self) -> FlashWork {
         let none = FlashWork::default();
         let starts = self.start.drives.iter().map(|start| &start.work);
@@ -132,7 +132,7 @@ impl Simulation<'_> {
 
     /// The position at the completion of the last request; the present one if none has completed.
     fn last_end(&self) -> RunPosition {
-        self.track.last_end().unwrap_or_else(|| self.mark())
+        self.track.last_end().unwrap_or_else(|| self.position())
     }
 
     /// Units that the host had written in the measured part when its last request ended. At the end of the run.
@@ -140,10 +140,10 @@ impl Simulation<'_> {
         self.last_end().host_units - self.start.written_units
     }
 
-    /// What was programmed after the last request, over what was programmed before, since the run's start or its
-    /// warm-up's end.
+    /// Units programmed after the last request, relative to the units programmed before it, since the start of the
+    /// measured part.
     pub fn postponed_share(&self) -> f64 {
-        self.track.share_after_end(self.mark())
+        self.track.share_after_end(self.position())
     }
 
     /// Whether the drives had settled, at the end of the run and of its series.
@@ -159,7 +159,7 @@ impl Simulation<'_> {
         } else {
             Loop::Open
         };
-        self.track.judge(self.mark(), host, self.spare_units())
+        self.track.judge(self.position(), host, self.spare_units())
     }
 
     /// Physical units of all drives less the logical ones.
@@ -172,7 +172,7 @@ impl Simulation<'_> {
     pub(super) fn update_measures(&mut self, now_ns: u64) {
         let mut state = self.state();
         if self.collector.is_sample_due(now_ns) {
-            state.work = self.work_when_asked();
+            state.work = self.refreshed_work();
         }
         self.collector.update(now_ns, &state, self.totals.free_blocks());
     }
@@ -187,11 +187,11 @@ impl Simulation<'_> {
     /// preconditioning.
     pub(super) fn work(&mut self) -> SampleWork {
         self.totals.refresh(&self.members);
-        self.work_when_asked()
+        self.refreshed_work()
     }
 
-    /// The same work, if the drives' counters are up to date.
-    fn work_when_asked(&self) -> SampleWork {
+    /// As [`Self::work`], if the totals are up to date.
+    fn refreshed_work(&self) -> SampleWork {
         SampleWork { units_written: self.written_units(), ..*self.totals.sample_work() }
     }
 

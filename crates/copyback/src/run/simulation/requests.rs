@@ -1,4 +1,4 @@
-//! The begin of requests: they are fetched, admitted and split into sub-requests for their drives.
+//! The start of requests: they are fetched, admitted and split into sub-requests for their drives.
 
 use super::{ARRIVAL, Simulation};
 use crate::host::HostRequest;
@@ -35,7 +35,7 @@ impl Simulation<'_> {
         }
         match &self.watch {
             Some(watch) if self.is_source_empty && self.fetched > 0 => {
-                Err(RunError::WarmupUnfinished(watch.unfinished(self.fetched, self.mark())))
+                Err(RunError::WarmupUnfinished(watch.unfinished(self.fetched, self.position())))
             }
             _ => Ok(()),
         }
@@ -66,7 +66,7 @@ impl Simulation<'_> {
 
     /// Lets requests begin, and be split, as far as limits allow.
     pub(super) fn begin_due_requests(&mut self) -> Result<(), RunError> {
-        if self.has_to_hand_over {
+        if self.needs_dispatch {
             self.split_held();
             self.begin_parts();
         }
@@ -118,7 +118,7 @@ impl Simulation<'_> {
         let was_held = arrival_ns < member.held_until_ns;
         let id = self.add(asked, arrival_ns, was_held);
         self.members[drive].ssd.begin(id, arrival_ns, asked.priority, self.fetched - 1);
-        self.line_up(drive, id, splitter);
+        self.split_or_queue(drive, id, splitter);
         Ok(())
     }
 
@@ -127,7 +127,7 @@ impl Simulation<'_> {
         RunError::NoSuchDrive { index: self.fetched - 1, device: asked.device, drives: self.members.len() }
     }
 
-    /// A request lies inside its target.
+    /// Checks that a request lies inside its target.
     #[inline]
     pub(super) fn check_fits(&self, asked: &Request, capacity_bytes: u64) -> Result<(), RunError> {
         if asked.offset_bytes.checked_add(asked.len_bytes).is_none_or(|end| end > capacity_bytes) {
@@ -148,7 +148,7 @@ impl Simulation<'_> {
         self.start.since_ns.get_or_insert(arrival_ns);
         self.arrivals.add(arrival_ns);
         self.held_requests += u64::from(was_held);
-        let tenant = self.beginning();
+        let tenant = self.workload_of_next();
         if self.arrives_by_itself(tenant) {
             self.backlog.arrive(arrival_ns);
         }
@@ -157,8 +157,9 @@ impl Simulation<'_> {
         id
     }
 
-    /// A request that has begun on a drive is split, or waits behind others that the drive does not take whole yet.
-    pub(super) fn line_up(&mut self, member: usize, id: RequestId, splitter: Splitter) {
+    /// Splits a request that has begun on a drive. If the drive has its maximum of transactions, the rest waits in its
+    /// line.
+    pub(super) fn split_or_queue(&mut self, member: usize, id: RequestId, splitter: Splitter) {
         if !self.members[member].line.is_empty() {
             self.members[member].line.push_back((id, splitter));
             return self.note_held(id);
@@ -168,7 +169,7 @@ impl Simulation<'_> {
             self.note_held(id);
             let place = self.held.partition_point(|&held| (held as usize) < member);
             self.held.insert(place, member as u32);
-            self.has_to_hand_over = true;
+            self.needs_dispatch = true;
         }
     }
 
@@ -176,17 +177,17 @@ impl Simulation<'_> {
     fn split_held(&mut self) {
         let mut at = 0;
         while let Some(&member) = self.held.get(at) {
-            if self.empty_line(member as usize) {
+            if self.split_line(member as usize) {
                 self.held.remove(at);
             } else {
                 at += 1;
             }
         }
-        self.has_to_hand_over = !self.held.is_empty() || self.has_parts();
+        self.needs_dispatch = !self.held.is_empty() || self.has_parts();
     }
 
     /// Splits requests in a drive's line as far as it takes them. Returns whether none is left.
-    fn empty_line(&mut self, member: usize) -> bool {
+    fn split_line(&mut self, member: usize) -> bool {
         while let Some((id, splitter)) = self.members[member].line.front().copied() {
             if let Some(rest) = self.split(member, id, splitter) {
                 self.members[member].line[0].1 = rest;
@@ -198,9 +199,9 @@ impl Simulation<'_> {
         true
     }
 
-    /// Hands a drive as much of a request as it takes; the rest, if there is one.
+    /// Issues as much of a request as its drive takes. Returns the rest, if there is one.
     fn split(&mut self, member: usize, id: RequestId, mut splitter: Splitter) -> Option<Splitter> {
-        // Neither parity nor another copy is what the host wrote.
+        // Parity and copies are not writes of the host.
         let counts = self.array.is_none() || self.is_of_host(id);
         let (op, ssd) = (splitter.op(), &mut self.members[member].ssd);
         if op == Op::Trim {

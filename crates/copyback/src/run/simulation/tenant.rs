@@ -81,7 +81,7 @@ impl Tenant {
         self.of_warmup.as_deref().filter(|measures| self.has_ended && !measures.is_empty())
     }
 
-    /// What is reported of it.
+    /// The measures that are reported.
     pub fn counted(&self) -> &TenantMeasures {
         self.ended_in_warmup().unwrap_or(&self.measures)
     }

@@ -21,17 +21,17 @@ use hdrhistogram::Histogram;
 const SOME_REQUEST: Request =
     Request { arrival_ns: 0, offset_bytes: 0, len_bytes: 0, device: 0, op: Op::Read, priority: Priority::Normal };
 
-/// All of them. The state of each is refreshed ([`Tenants::refresh`]) whenever it changes, so that a request costs
-/// about the same with hundreds of other workloads.
+/// The workloads of a run. The state of each is refreshed ([`Tenants::refresh`]) whenever it changes, so that a request
+/// costs about the same with hundreds of other workloads.
 pub(super) struct Tenants {
     list: Vec<Tenant>,
     /// When the next request of each may begin.
     due: Tournament,
-    /// How many have requests to come.
+    /// The number of workloads with requests to come.
     unfinished: usize,
     /// Completed workloads whose end was not reported yet.
     over: Vec<usize>,
-    /// Whose request begins now.
+    /// The workload whose request begins now.
     beginning: u16,
     /// The error of a source when a workload started as another ended.
     failed: Option<Error>,
@@ -68,7 +68,7 @@ impl Tenants {
         }
     }
 
-    /// Whose request is due first, and when.
+    /// The time of the first due request, and its workload.
     fn pick(&self) -> Option<(u64, usize)> {
         let first = self.due.first()? as usize;
         Some((self.due.key(first as u32), first))
@@ -82,11 +82,11 @@ impl Tenants {
                 self.refresh(at);
             }
         }
-        self.settle(now_ns)
+        self.start_successors(now_ns)
     }
 
     /// Starts workloads that waited for the completed one.
-    fn settle(&mut self, now_ns: u64) -> Result<(), Error> {
+    fn start_successors(&mut self, now_ns: u64) -> Result<(), Error> {
         while self.over.pop().is_some() {
             for waiting in 0..self.list.len() {
                 let tenant = &self.list[waiting];
@@ -100,7 +100,7 @@ impl Tenants {
         Ok(())
     }
 
-    /// Any request that has not begun, of any workload.
+    /// A placeholder ([`SOME_REQUEST`]) if any workload has requests to come.
     fn next(&self) -> Option<Request> {
         (self.unfinished > 0).then_some(SOME_REQUEST)
     }
@@ -154,7 +154,7 @@ impl Simulation<'_> {
             if is_enough {
                 tenants.stop();
             }
-            tenants.settle(now_ns).map_err(RunError::Workload)?;
+            tenants.start_successors(now_ns).map_err(RunError::Workload)?;
             let picked = tenants.pick();
             self.next = tenants.next();
             let Some((due_ns, at)) = picked else { return self.note_end_of_tenants() };
@@ -201,7 +201,7 @@ impl Simulation<'_> {
 
     /// The workload of the next request; 0 if there is one workload.
     #[inline(always)]
-    pub(super) fn beginning(&self) -> u16 {
+    pub(super) fn workload_of_next(&self) -> u16 {
         self.tenants.as_ref().map_or(0, |tenants| tenants.beginning)
     }
 
@@ -222,18 +222,18 @@ impl Simulation<'_> {
         let at = usize::from(request.tenant);
         tenants.list[at].end(ended, is_measured, now_ns);
         tenants.refresh(at);
-        if let Err(error) = tenants.settle(now_ns) {
+        if let Err(error) = tenants.start_successors(now_ns) {
             tenants.failed = Some(error);
         }
         self.next = tenants.next();
         // Another request may begin, whatever is planned.
-        self.has_to_hand_over = true;
+        self.needs_dispatch = true;
     }
 
     /// No request is due and none waits for time: if none is outstanding either, the host has ended.
     fn note_end_of_tenants(&mut self) -> Result<(), RunError> {
         if let Some(watch) = self.watch.as_ref().filter(|_| self.next.is_none()) {
-            return Err(RunError::WarmupUnfinished(watch.unfinished(self.fetched, self.mark())));
+            return Err(RunError::WarmupUnfinished(watch.unfinished(self.fetched, self.position())));
         }
         if self.next.is_none() && self.requests.live() == 0 {
             self.end_of_requests();
@@ -241,8 +241,8 @@ impl Simulation<'_> {
         Ok(())
     }
 
-    /// Whether the end of the host's requests was reported to all; from now on it was.
-    pub(super) fn has_reported_end(&mut self) -> bool {
+    /// Notes that the end of the host's requests is reported. Returns whether it was reported before.
+    pub(super) fn note_end_reported(&mut self) -> bool {
         self.tenants.as_mut().is_some_and(|tenants| std::mem::replace(&mut tenants.has_reported_end, true))
     }
 
@@ -256,14 +256,14 @@ impl Simulation<'_> {
         list.map(|tenant| (tenant.stream.name.clone(), report(tenant))).collect()
     }
 
-    /// Histograms of the reads and of the writes of each, by name.
+    /// Histograms of the reads and of the writes of each workload, by name.
     pub fn tenant_histograms(&self) -> std::collections::BTreeMap<String, [Histogram<u64>; 2]> {
         let of = |tenant: &Tenant, op| tenant.counted().class(&[op], &[0, 1]).into_histogram();
         let list = self.tenants.iter().flat_map(|tenants| &tenants.list);
         list.map(|tenant| (tenant.stream.name.clone(), [Op::Read, Op::Write].map(|op| of(tenant, op)))).collect()
     }
 
-    /// Rates of the reads, writes and trims of each over intervals of 500 ms, by name.
+    /// Rates of the reads, writes and trims of each workload over intervals of 500 ms, by name.
     pub fn tenant_rates(&self) -> std::collections::BTreeMap<String, [OpRates; 3]> {
         let of = |tenant: &Tenant| tenant.counted().rates(tenant.measured_to_ns(tenant.started_ns.unwrap_or(0)));
         let list = self.tenants.iter().flat_map(|tenants| &tenants.list);

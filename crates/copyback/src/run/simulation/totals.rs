@@ -1,5 +1,5 @@
-//! Totals over drives for samples and marks: free blocks of planes, dies that collect, shares of tasks, the most read
-//! block, programs and erases. Only drives with events since the last sample are read again.
+//! Totals over drives for samples and positions: free blocks of planes, dies that collect, shares of tasks, the most
+//! read block, programs and erases. Only drives with events since the last sample are read again.
 
 use super::Member;
 use crate::flash::command::Source;
@@ -80,7 +80,7 @@ pub(super) struct Totals {
 }
 
 /// The drives for which a condition holds.
-fn those(members: &[Member], holds: fn(&Drive) -> bool) -> Vec<u32> {
+fn drives_where(members: &[Member], holds: fn(&Drive) -> bool) -> Vec<u32> {
     (0..members.len() as u32).filter(|&member| holds(members[member as usize].ssd.drive())).collect()
 }
 
@@ -89,8 +89,8 @@ impl Totals {
         let mut totals = Self {
             of: vec![DriveTotals::default(); members.len()],
             stale: Vec::with_capacity(members.len()),
-            with_shares: those(members, |drive| drive.share_percent(Source::GC).is_some()),
-            counting_reads: those(members, |drive| drive.block_reads_max().is_some()),
+            with_shares: drives_where(members, |drive| drive.share_percent(Source::GC).is_some()),
+            counting_reads: drives_where(members, |drive| drive.block_reads_max().is_some()),
             planes: members.iter().map(|m| u64::from(m.ssd.drive().geometry().planes)).sum(),
             free_blocks: 0,
             free_blocks_min: u32::MAX,
@@ -102,7 +102,7 @@ impl Totals {
         totals
     }
 
-    /// Something happened to a drive.
+    /// Marks the totals of a drive as stale: its state changed.
     #[inline(always)]
     pub(super) fn note(&mut self, member: usize) {
         if !std::mem::replace(&mut self.of[member].is_stale, true) {
@@ -110,7 +110,7 @@ impl Totals {
         }
     }
 
-    /// Asks the drives to which something happened.
+    /// Reads the drives whose totals are stale.
     pub(super) fn refresh(&mut self, members: &[Member]) {
         let mut had_fewest = false;
         for member in self.stale.drain(..) {
@@ -124,13 +124,13 @@ impl Totals {
                 before.free_blocks_min == self.free_blocks_min && now.free_blocks_min > before.free_blocks_min;
             self.free_blocks_min = self.free_blocks_min.min(now.free_blocks_min);
         }
-        // One that had the fewest may have more now; then another has the fewest.
+        // If the plane with the fewest free blocks gained some, another plane may have the fewest now.
         if had_fewest {
             self.free_blocks_min = self.of.iter().map(|drive| drive.free_blocks_min).min().unwrap_or(u32::MAX);
         }
     }
 
-    /// The totals of the drives at the last query.
+    /// The totals of the drives at the last refresh.
     pub(super) fn sample_work(&self) -> &SampleWork {
         &self.work
     }

@@ -60,7 +60,7 @@ pub trait BackgroundTask {
 
 /// The configuration of a task.
 pub trait Parameters {
-    /// Which free block is opened next, as far as the task has a say.
+    /// Which free block is opened next; [`FreeOrder::InTurn`] if the task has no preference.
     fn free_order(&self) -> FreeOrder {
         FreeOrder::InTurn
     }

@@ -76,7 +76,7 @@ impl Parameters for Params {
             return Err(KeyError::new("tasks.scrub.stop", why).with_help(format!("use 1 to {}", self.start)));
         }
         if self.first_max > 1_000_000_000 {
-            return Err(KeyError::new("tasks.scrub.first_max", format!("{} reads", self.first_max))
+            return Err(KeyError::new("tasks.scrub.first_max", format!("{} reads are no first count", self.first_max))
                 .with_help("use 1000000000 or less, for example 100000"));
         }
         Ok(())

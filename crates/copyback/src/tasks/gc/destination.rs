@@ -25,7 +25,7 @@ pub trait DestinationView {
     fn accepts(&self, plane: PlaneId) -> bool;
     /// Whether the die of a plane runs no collection and has no moves of others to program.
     fn is_die_idle(&self, plane: PlaneId) -> bool;
-    /// Whether a plane that takes a page stays at its watermark.
+    /// Whether a plane that takes a page stays at or above its watermark.
     fn keeps_watermark(&self, plane: PlaneId) -> bool;
     /// Host transactions that wait at the die of a plane.
     fn waiting(&self, plane: PlaneId) -> u32;
@@ -35,10 +35,10 @@ impl Destination {
     /// The plane to which a page of a victim on `home` goes.
     ///
     /// With a global destination it goes to a plane with more free pages than its own, on a die without a collection
-    /// and without moves of other dies to program. Of such planes, planes that take the page without falling to their
-    /// watermark come first, then the plane whose die has the fewest waiting requests, then the plane with the most
-    /// free pages. A page that goes to `home` never waits. Without the rule for dies, collections could wait for each
-    /// other's dies in a chain, and all of them would be delayed.
+    /// and without moves of other dies to program. Of such planes, planes that take the page without falling below
+    /// their watermark come first, then the plane whose die has the fewest waiting requests, then the plane with the
+    /// most free pages. A page that goes to `home` never waits. Without the rule for dies, collections could wait for
+    /// each other's dies in a chain, and all of them would be delayed.
     ///
     /// A page that must leave goes to the plane with the most free pages: its own plane is full of valid data, where a
     /// move would free nothing.

@@ -26,7 +26,7 @@ pub struct Victim {
     pub has_room: bool,
 }
 
-/// The moment's values that the walk needs.
+/// The values that the choice of a victim depends on, at the time of the choice.
 #[derive(Clone, Copy, Debug)]
 pub struct Moment<'a> {
     /// Units that a collection must free.
@@ -59,7 +59,7 @@ pub enum End {
 
 /// The driver of a walk.
 pub trait WalkDriver {
-    /// The translation layer, and the moment at which a victim of a plane is picked.
+    /// The translation layer, and the values for the choice of a victim of a plane.
     fn ftl_and_moment(&mut self, plane: PlaneId) -> (&mut Ftl, Moment<'_>);
     /// Whether a victim is collected.
     fn takes(&mut self, _plane: PlaneId, victim: Victim) -> bool {

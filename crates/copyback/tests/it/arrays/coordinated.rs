@@ -68,7 +68,7 @@ fn run(config: &RunConfig, array: &str, coordinated: &str, requests: &[Request])
     };
     let mut simulation = Simulation::new((0..array.drives).map(|number| (config, ftl(number))).collect(), setup);
     let policy = if coordinated.is_empty() { CoordinationConfig::default() } else { coordination(coordinated) };
-    simulation.join(&array, &policy);
+    simulation.form_array(&array, &policy);
     let mut calls = 0;
     let ran = simulation.run(&mut |progress| {
         calls += 1;

@@ -122,7 +122,7 @@ impl Stage {
             keep_requests: true,
         };
         let mut simulation = Simulation::new(drives, setup);
-        simulation.join(&array, &self.coordination_config());
+        simulation.form_array(&array, &self.coordination_config());
         simulation.warm_up(warmup);
         focus.iter().for_each(|focus| simulation.record_window(*focus));
         for &drive in &self.collecting {

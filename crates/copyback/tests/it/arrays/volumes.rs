@@ -64,7 +64,7 @@ fn run(config: &RunConfig, ftls: Vec<Ftl>, array: Option<&ArrayConfig>, requests
         keep_requests: true,
     };
     let mut simulation = Simulation::new(ftls.into_iter().map(|ftl| (config, ftl)).collect(), setup);
-    array.iter().for_each(|array| simulation.join(array, &CoordinationConfig::default()));
+    array.iter().for_each(|array| simulation.form_array(array, &CoordinationConfig::default()));
     simulation.run(&mut |_| {}).expect("the run ends well");
     outcome_of(simulation, Counts::default())
 }

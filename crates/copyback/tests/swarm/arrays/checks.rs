@@ -88,7 +88,7 @@ pub fn holds(case: &Case) -> Result<Verdict, TestCaseError> {
     }
     let drives: Vec<RunConfig> = members.into_iter().map(|(drive, _)| drive).collect();
     let held_before: Vec<Vec<bool>> = ftls.iter().map(held).collect();
-    let join = |simulation: &mut Simulation<'_>| simulation.join(&case.array, &case.config.coordination);
+    let join = |simulation: &mut Simulation<'_>| simulation.form_array(&case.array, &case.config.coordination);
     let ran = run(&drives, ftls.clone(), &case.config.host, join, &case.requests)?;
     check_records(case, &ran.outcome.requests)?;
     check_report(case, &ran.outcome.report)?;

@@ -98,8 +98,8 @@ fn the_guard_lets_a_collection_in() {
     assert!((0..100).all(|_| entry(true) == Some(Source::GC)));
 }
 
-/// The task drawn at die 0, where one request of the host and one of collection wait, with these numbers of requests in
-/// the window of die 1; in 200 draws.
+/// How often the host and collection are drawn at die 0 in 200 draws, if one request of each waits there and the window
+/// of die 1 holds `debit` requests of collection.
 fn drawn(policy: &mut Policy, debit: u32) -> [usize; 2] {
     let mut chips = Chips::new(2);
     chips.windows.set_active(Source::GC, true);

@@ -92,7 +92,7 @@ impl Params {
     }
 }
 
-/// A share within this distance of its limit, in percent, has settled.
+/// A share within this distance of its steady value P · e / (1 − I), in percent, has settled.
 const SETTLED: f64 = 1e-9;
 
 /// The shares and their parameters.
@@ -195,7 +195,7 @@ mod tests {
         assert_eq!([shares_from_the_beginning(), shares_from_the_beginning()], [expected, expected]);
     }
 
-    /// After some hundred updates, a share of any height equals its limit, to the bit, until e changes.
+    /// After some hundred updates, a share of any height equals its steady value, to the bit, until e changes.
     #[test]
     fn an_update_of_a_share_that_has_settled_changes_nothing() {
         let mut feedback = Feedback::new(&Params::default());

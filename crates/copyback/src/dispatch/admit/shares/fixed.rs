@@ -61,7 +61,7 @@ impl Fixed {
             Account::Gc => params.gc,
             Account::Map => params.map,
             Account::Scrub => params.scrub,
-            // What is relocated for parity is background work like wear levelling.
+            // Relocations for parity are background work, like wear levelling.
             Account::Wear | Account::Parity => params.wear,
             // The share that the tasks leave: it is not used.
             Account::Host => 0.0,

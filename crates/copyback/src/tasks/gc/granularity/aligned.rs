@@ -2,7 +2,7 @@
 //! written in rows again, and one command erases them.
 //!
 //! Source: Die-GC of tpds20 (Section 4.3.1, Fig. 6). Needs a drive that is written in rows (`frontier.policy = "row"`).
-//! Pages of one offset are read with one command and rows are programmed with one, as many pages as a die has planes.
+//! One command reads the pages of one offset, and one command programs a row: as many pages as a die has planes.
 //! An odd last page is programmed with a dirty page of its die from the buffer; if there is none, the row is padded.
 //!
 //! ```text
@@ -69,7 +69,7 @@ impl Policy {
 
 impl GranularityPolicy for Policy {
     fn fill(&self) -> JobFill {
-        JobFill::Slots
+        JobFill::ToFit
     }
 
     fn combines(&self) -> bool {

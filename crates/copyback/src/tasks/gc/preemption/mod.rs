@@ -52,7 +52,7 @@ pub trait Parameters {
     fn excludes_plane(&self) -> bool {
         false
     }
-    /// The parameters of collections as a task, if they are one.
+    /// The parameters of collections that reserve no die, if they reserve none.
     fn as_task(&self) -> Option<AsTask> {
         None
     }
@@ -84,7 +84,7 @@ pub trait PreemptionPolicy {
     fn queue_poll_ns(&self) -> u64 {
         0
     }
-    /// The requests that may preempt among those that arrive during service before a step.
+    /// The requests that wait for the next point if they arrive while others preempt.
     fn fence(&self) -> Fence {
         Fence::None
     }
@@ -122,7 +122,8 @@ macro_rules! preemptions {
     ($( $name:literal => $module:ident : $variant:ident ),+ $(,)?) => {
         axis! {
             /// `[preemption]`
-            PreemptionConfig, "preemption", "when does garbage collection let host work onto its die?", default None,
+            PreemptionConfig, "preemption", "when may host requests use a die that garbage collection has reserved?",
+            default None,
             { $( $name => $module: $variant ),+ }
         }
 
@@ -147,7 +148,7 @@ macro_rules! preemptions {
                 match self { $( Self::$variant(p) => p.excludes_plane() ),+ }
             }
 
-            /// The parameters of collections as a task, if they are one.
+            /// The parameters of collections that reserve no die, if they reserve none.
             pub fn as_task(&self) -> Option<AsTask> {
                 match self { $( Self::$variant(p) => p.as_task() ),+ }
             }
@@ -266,8 +267,8 @@ pub enum State {
     AllAllowed,
     /// 2: free blocks are below the hard watermark. Requests that consume them may not preempt.
     WritesProhibited,
-    /// 3: and a write of high priority waits. No request may preempt until the collection is complete and that write
-    /// served.
+    /// 3: as 2, and a write of high priority waits; with [`AtHard::All`], also without one. No request may preempt
+    /// until the collection is complete and such a write is served.
     AllProhibited,
 }
 
@@ -291,16 +292,16 @@ pub enum AtHard {
     All,
 }
 
-/// The requests that may preempt among those that arrive during service before a step.
+/// The requests that wait for the next point if they arrive while others preempt.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Fence {
-    /// All of them.
+    /// No request: all may preempt.
     #[default]
     None,
-    /// Reads; writes wait for the next point.
+    /// Writes; reads may preempt.
     Writes,
-    /// None: all wait for the next point.
+    /// All requests.
     All,
 }
 
@@ -350,7 +351,7 @@ mod tests {
     /// first?
     #[test]
     fn the_example_opens_every_nth_point() {
-        use crate::tasks::view::{Class, Waiting, Written};
+        use crate::tasks::view::{Class, FixedDie, Waiting};
         let text = r#"
             capacity = { over_provisioning = 0.5 }
             timing = { read = "50 us", program = "500 us", erase = "3 ms", channel = "100 MB/s" }
@@ -371,8 +372,8 @@ mod tests {
         let plane = crate::sim::index::PlaneId(0);
         let request = Waiting { came: 0, arrival_ns: 0, units: 1, is_urgent: false, plane };
         let requests = vec![(Class::Write, request)];
-        let mut die = Written { now_ns: 0, geometry, requests, free_blocks: vec![8], work_left: None };
-        let mut is_open = |die: &Written| {
+        let mut die = FixedDie { now_ns: 0, geometry, requests, free_blocks: vec![8], work_left: None };
+        let mut is_open = |die: &FixedDie| {
             policy.on_point(die);
             let view =
                 PreemptionView { state: State::AllAllowed, step: NextStep::Read, pages_moved: 0, now_ns: 0, die };

@@ -1,4 +1,5 @@
-//! Suspending: a read suspends a program or an erase of a collection; between its steps, as under `points`.
+//! Suspending: a read suspends a program or an erase of a collection. Between its steps, requests preempt as under
+//! `points`.
 //!
 //! Source: Wu and He, FAST 2012 (program and erase suspension): a read that arrives while the array of its die programs
 //! or erases suspends this operation. The read is served, and the operation resumes where it stopped. Here a read

@@ -48,7 +48,7 @@ impl Params {
             "trigger.idle.stop",
             format!("{stop} of {blocks} blocks are no watermark for idle collection"),
         )
-        .with_help(format!("use at least {reactive} blocks, at which the reactive collection stops")))
+        .with_help(format!("use {reactive} (the reactive collection stops there) to {} blocks", blocks - 1)))
     }
 }
 

@@ -114,8 +114,8 @@ pub trait TriggerPolicy {
     fn idle(&self) -> Option<Idle> {
         None
     }
-    /// From now on a coordinator outside the drive orders collections; the trigger requests one below the watermark at
-    /// which it reports.
+    /// From now on a coordinator outside the drive orders collections. Below its `report` watermark, the trigger wants
+    /// a collection, and the engine reports the level instead of starting one.
     fn obey(&mut self);
     /// The level of a scope with this much free.
     fn level_of(&self, free: u32) -> FreeLevel;

@@ -177,7 +177,8 @@ impl Params {
         (planes * g.blocks_per_plane, planes)
     }
 
-    /// The free blocks below which a coordinated drive reports. By default tc12's T_soft is to its T_hard as 7.5 to 5.
+    /// The free blocks below which a coordinated drive reports. Default: 1.5 times `soft`, as tc12's T_soft is to its
+    /// T_hard (7.5 to 5).
     fn report_blocks(&self, scope_blocks: u32) -> u32 {
         let soft = self.soft.of(scope_blocks);
         self.report.map_or((soft + soft.div_ceil(2)).min(scope_blocks - 1), |report| report.of(scope_blocks))
@@ -226,7 +227,7 @@ impl Params {
             );
         }
         if let Some(lower) = self.last_resort.map(|lower| lower.of(scope_blocks)).filter(|lower| *lower >= soft) {
-            let message = format!("a drive would collect without an order at {lower} free blocks, and ask at {soft}");
+            let message = format!("a drive would collect without an order below {lower}, before it asks below {soft}");
             return Err(KeyError::new("trigger.last_resort", message)
                 .with_help("set `trigger.last_resort` below `trigger.soft`"));
         }
@@ -269,7 +270,7 @@ impl Params {
         Err(KeyError::new("trigger.hard", why).with_help(help))
     }
 
-    /// Refuses `collections` and `count` if the rest does not suit them.
+    /// Refuses combinations with `collections` and `count` that are not possible.
     fn check_choices(&self) -> Result<(), KeyError> {
         if self.collections == Collections::One && self.stop.is_some() {
             return Err(KeyError::new(
@@ -346,7 +347,7 @@ pub struct Policy {
     count: Count,
     collections: Collections,
     when: When,
-    /// The engine requests a collection below it.
+    /// Below it, the trigger wants a collection: `soft`, or for a coordinated drive `report`.
     soft_watermark: u32,
     stop_watermark: u32,
     hard_watermark: u32,

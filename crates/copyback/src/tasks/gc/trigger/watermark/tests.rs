@@ -8,13 +8,13 @@ struct Unseen;
 
 impl DriveView for Unseen {
     fn geometry(&self) -> &Geometry {
-        unreachable!("watermarks look at what they are asked about alone")
+        unreachable!("watermarks read only the given free quantity")
     }
     fn free_blocks(&self, _: PlaneId) -> u32 {
-        unreachable!("watermarks look at what they are asked about alone")
+        unreachable!("watermarks read only the given free quantity")
     }
     fn queued(&self, _: DieId) -> u32 {
-        unreachable!("watermarks look at what they are asked about alone")
+        unreachable!("watermarks read only the given free quantity")
     }
 }
 
@@ -66,7 +66,7 @@ fn a_collection_that_waits_starts_with_a_request() {
 
 /// The printed settings of a scheme are its actual ones.
 #[test]
-fn keys_that_nobody_set_are_not_written_out() {
+fn unset_keys_are_not_written_out() {
     let written = toml::Table::try_from(Params::default()).unwrap();
     assert_eq!(written.keys().collect::<Vec<_>>(), ["hard", "scope", "soft"]);
 }
