@@ -44,6 +44,9 @@ struct ExposedArrays {
 }
 
 /// The blocks from which a victim policy chooses: each array has an entry for each block.
+///
+/// The arrays have unsigned integers, so that `-view.valid` wraps around. Convert an array before you calculate with
+/// it: `view.valid.astype(float)`.
 #[pyclass(frozen, module = "copyback")]
 pub struct VictimView {
     view: Borrowed<View<'static>>,
