@@ -139,7 +139,11 @@ fn remedy(field: Field) -> String {
 
 /// The first of some names.
 pub(crate) fn list(names: &[String]) -> String {
-    let shown: Vec<String> = names.iter().take(NAMES_MAX).map(|name| format!("`{}`", shown(name.as_bytes()))).collect();
+    let of_one = |name: &String| match name.is_empty() {
+        true => "one without a name".to_owned(),
+        false => format!("`{}`", shown(name.as_bytes())),
+    };
+    let shown: Vec<String> = names.iter().take(NAMES_MAX).map(of_one).collect();
     let more = names.len().saturating_sub(NAMES_MAX);
     if more > 0 { format!("{} and {more} more", shown.join(", ")) } else { shown.join(", ") }
 }

@@ -140,3 +140,28 @@ fn requests_shorter_than_a_sector_are_noted() {
     let (_, notes) = rows(b"time_us,op,offset,length\n0,W,0,512\n10,R,4096,512\n");
     assert!(!notes.iter().any(|note| note.contains("less than a sector")), "{notes:?}");
 }
+
+/// A data frame that is written with its index has a first column without a name.
+#[test]
+fn the_first_column_may_lack_a_name() {
+    for (separator, sign) in [(",", ""), ("\t", ""), ("|", ""), (",", "# ")] {
+        let content = format!(
+            "{sign}{}\n{}\n{}\n",
+            [if sign.is_empty() { "" } else { "row" }, "timestamp", "kind", "start", "bytes", "pid"].join(separator),
+            ["0", "0.001", "read", "4096", "8192", "12"].join(separator),
+            ["1", "0.003", "write", "0", "4096", "12"].join(separator)
+        );
+        let refused = error(content.as_bytes());
+        assert!(refused.message.contains("it looks like a table with the columns "), "{content}: {refused}");
+        let (columns, read, notes) = read_as_advised(&content);
+        assert_eq!(columns, "other,arrival_s,op,offset_bytes,length_bytes,other", "{content}");
+        assert_eq!(read, [(0, Op::Read, 4096, 8192, 0), (2_000_000, Op::Write, 0, 4096, 0)], "{content}");
+        let is_passed = notes.iter().any(|note| note.contains("its first line was taken for a header"));
+        assert_eq!(is_passed, sign.is_empty(), "{content}: {notes:?}");
+    }
+    let named = error(b",timestamp,kind,start,bytes\n0,0.1,read,4096,8192\n");
+    assert!(named.message.contains("the columns one without a name, `timestamp`, "), "{named}");
+    // Only the first: a gap elsewhere is a damaged header.
+    let gap = error(b"timestamp,,kind,start,bytes\n0.1,0,read,4096,8192\n");
+    assert!(!gap.message.contains("it looks like a table with the columns"), "{gap}");
+}
