@@ -297,6 +297,16 @@ def test_a_wrong_answer_is_named(policy, says):
     assert wrong.value.help
 
 
+def test_a_float_is_no_entry_of_an_array():
+    class Picks(copyback.VictimPolicy):
+        def pick(self, view):
+            return np.flatnonzero(view.state == FULL)[0] * 1.0
+
+    with pytest.raises(copyback.RunError) as wrong:
+        copyback.run(requests=6000, policies=[Picks])
+    assert "as an int (`int(...)`)" in wrong.value.help
+
+
 VIEWS = ["AllocationView", "DieView", "OrderView", "PreemptionView", "SharesView", "TriggerView", "VictimView"]
 
 
