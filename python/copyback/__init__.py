@@ -12,7 +12,20 @@ The program itself is ``python -m copyback``.
 """
 
 from copyback._commands import compare, config, report, reproduce, run, sweep, trace, validate
-from copyback._copyback import Error, InputError, RunError, Table, __version__
+from copyback._copyback import (
+    AllocationView,
+    DieView,
+    Error,
+    InputError,
+    OrderView,
+    PreemptionView,
+    RunError,
+    SharesView,
+    Table,
+    TriggerView,
+    VictimView,
+    __version__,
+)
 from copyback._lists import devices, explain, schemes, workloads
 from copyback._plugins import Scheme
 from copyback._results import Document, Runs, Sweep
@@ -28,20 +41,27 @@ from copyback.policies import (
 
 __all__ = [
     "AllocationPolicy",
+    "AllocationView",
     "BlockState",
+    "DieView",
     "Document",
     "Error",
     "InputError",
     "OrderPolicy",
+    "OrderView",
     "PreemptionPolicy",
+    "PreemptionView",
     "RunError",
     "Runs",
     "Scheme",
     "SharesPolicy",
+    "SharesView",
     "Sweep",
     "Table",
     "TriggerPolicy",
+    "TriggerView",
     "VictimPolicy",
+    "VictimView",
     "__version__",
     "compare",
     "config",

@@ -148,7 +148,11 @@ _Class = Literal["gc", "read", "write"]
 
 @final
 class VictimView:
-    """The blocks from which a victim policy chooses: each array has an entry for each block."""
+    """The blocks from which a victim policy chooses: each array has an entry for each block.
+
+    The arrays have unsigned integers, so that ``-view.valid`` wraps around. Convert an array before you calculate with
+    it: ``view.valid.astype(float)``.
+    """
 
     @property
     def valid(self) -> npt.NDArray[np.uint16]:
@@ -326,7 +330,11 @@ class SharesView:
 
 @final
 class AllocationView:
-    """A page that needs a die, and the drive's dies: each array has an entry for each die."""
+    """A page that needs a die, and the drive's dies: each array has an entry for each die.
+
+    The arrays have unsigned integers, so that ``-view.queued`` wraps around. Convert an array before you calculate with
+    it: ``view.queued.astype(float)``.
+    """
 
     unit: int | None
     """The first logical unit of the page if the host writes it; ``None`` if a collection moves it."""

@@ -297,6 +297,29 @@ def test_a_wrong_answer_is_named(policy, says):
     assert wrong.value.help
 
 
+def test_a_float_is_no_entry_of_an_array():
+    class Picks(copyback.VictimPolicy):
+        def pick(self, view):
+            return np.flatnonzero(view.state == FULL)[0] * 1.0
+
+    with pytest.raises(copyback.RunError) as wrong:
+        copyback.run(requests=6000, policies=[Picks])
+    assert "as an int (`int(...)`)" in wrong.value.help
+
+
+VIEWS = ["AllocationView", "DieView", "OrderView", "PreemptionView", "SharesView", "TriggerView", "VictimView"]
+
+
+@pytest.mark.parametrize("name", VIEWS)
+def test_the_help_of_a_view_describes_its_fields(name):
+    view = getattr(copyback, name)
+    assert name in copyback.__all__
+    fields = {field: member.__doc__ for field, member in vars(view).items() if not field.startswith("_")}
+    assert fields and all(fields.values()), fields
+    is_of_arrays = any("uint" in text for text in fields.values())
+    assert ("unsigned integers" in view.__doc__) == is_of_arrays
+
+
 def test_a_view_is_gone_when_its_call_is_over():
     with pytest.raises(RuntimeError, match="valid only during the call"):
         copyback.run(requests=6000, policies=[KeepsView])

@@ -65,6 +65,18 @@ def test_results_do_not_say_where_requests_were_kept(columns):
     assert trace["name"].removeprefix("requests:") in trace["hash"]
 
 
+def test_commands_to_try_next_do_not_name_passed_requests(columns, tmp_path: Path):
+    compared = str(copyback.compare(trace=columns_as_rows(columns), schemes=["baseline"]))
+    assert "Try next" not in compared and "--trace" not in compared
+    trace = tmp_path / "trace.csv"
+    copyback.trace.convert(columns_as_rows(columns), trace, to="csv")
+    assert f"--trace {trace}" in str(copyback.compare(trace=trace, schemes=["baseline"]))
+
+
+def columns_as_rows(columns):
+    return list(zip(*(column.tolist() for column in columns.values()), strict=True))
+
+
 def test_device_and_priority(columns):
     table = pa.table(columns).append_column("device", pa.array([at % 2 for at in range(COUNT)]))
     info = copyback.trace.info(table)

@@ -15,6 +15,7 @@ use crate::steady;
 use crate::table::{self, BOLD, Cell, DIM};
 use crate::workloads;
 use copyback::observe::report::{Latency, Report};
+use copyback_workload::passed_traces;
 
 /// Schemes that coordinate the collections of an array.
 const SCHEMES_OF_ARRAYS: &[&str] =
@@ -335,8 +336,8 @@ const COMMAND_COLUMNS: usize = 80;
 
 /// Commands to try next. They keep the chosen drive and workload.
 fn next_steps(plan: &Plan, experiment: &Experiment) -> String {
-    if !experiment.policies.is_empty() {
-        // A command line cannot have the policies of the calling program.
+    if !experiment.policies.is_empty() || experiment.trace.as_deref().is_some_and(passed_traces::is_passed) {
+        // A command line cannot have the policies or the requests of the calling program.
         return String::new();
     }
     let (chosen, limits) = (chosen(experiment), limits(experiment));

@@ -55,6 +55,11 @@ impl Drop for PassedTrace {
     }
 }
 
+/// Whether a path is the name of a passed trace, which may exist no longer: no other program finds one.
+pub fn is_passed(path: &Path) -> bool {
+    path.to_str().is_some_and(|path| path.starts_with(PREFIX)) && !path.exists()
+}
+
 /// The file of this name, if there is one.
 pub fn file(path: &Path) -> Option<PathBuf> {
     kept().get(path).map(|(file, _)| file.path().to_path_buf())

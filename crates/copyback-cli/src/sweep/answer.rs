@@ -168,7 +168,7 @@ pub fn text(objective: &Objective, results: &SweepResults<'_>) -> Result<(String
         if of_built.meet.is_empty() {
             text.push_str("\nNo drive that can be built meets it\n");
         } else if let Some((asked, is_most)) = &best {
-            text.push_str(&best_of_built(&of_built.meet, asked, *is_most, &tests));
+            text.push_str(&best_of_built((&rows, &of_built.meet), asked, *is_most, &tests));
         }
         if let Some(row) = of_built.nearest {
             text.push_str(&format!("Nearest that can be built: {}\n", missed(row, &tests)));
@@ -183,8 +183,16 @@ pub fn text(objective: &Objective, results: &SweepResults<'_>) -> Result<(String
 }
 
 /// The best row of all, and of those that are steady and meet the conditions with their whole intervals.
-fn best_of_built(built: &[&Row<'_>], asked: &ShownColumn, is_most: bool, tests: &[Test]) -> String {
+fn best_of_built(
+    (all, built): (&[Row<'_>], &[&Row<'_>]),
+    asked: &ShownColumn,
+    is_most: bool,
+    tests: &[Test],
+) -> String {
     let mut text = best_of(built, asked, is_most);
+    if !tests.is_empty() {
+        text.push_str(&note_of_end((all, built), asked, is_most));
+    }
     let sure: Vec<&Row<'_>> = built.iter().copied().filter(|row| row.is_sure(tests)).collect();
     if sure.len() < built.len() {
         let has_intervals = built.iter().any(|row| row.runs.len() > 1);
@@ -331,9 +339,8 @@ fn first_of(names: Vec<String>) -> String {
 /// The least or the most of the rows that are left, and all that have it.
 fn best_of(rows: &[&Row<'_>], asked: &ShownColumn, is_most: bool) -> String {
     let value = |row: &Row<'_>| row.number(&asked.source).map(|mean| mean.value);
-    let better = if is_most { f64::max } else { f64::min };
     let what = if is_most { "Most" } else { "Least" };
-    let Some(best) = rows.iter().filter_map(|row| value(row)).reduce(better) else {
+    let Some(best) = extreme(rows.iter().copied(), asked, is_most) else {
         return format!("\n{what} `{}`: no such row has one\n", asked.title);
     };
     let alike: Vec<String> = rows.iter().filter(|row| value(row) == Some(best)).map(|row| row.name()).collect();
@@ -342,6 +349,23 @@ fn best_of(rows: &[&Row<'_>], asked: &ShownColumn, is_most: bool) -> String {
         _ => format_of(rows, asked).shown(best),
     };
     format!("\n{what} `{}`: {shown}, {}\n", asked.title, first_of(alike))
+}
+
+/// The best value of some rows; `None` if none has a number.
+fn extreme<'a>(rows: impl Iterator<Item = &'a Row<'a>>, asked: &ShownColumn, is_most: bool) -> Option<f64> {
+    let better = if is_most { f64::max } else { f64::min };
+    rows.filter_map(|row| Some(row.number(&asked.source)?.value)).reduce(better)
+}
+
+/// The note that the best value of a varied key is the last one of the grid, so that the limit may be beyond it.
+fn note_of_end((all, built): (&[Row<'_>], &[&Row<'_>]), asked: &ShownColumn, is_most: bool) -> String {
+    let Source::Varied(_) = asked.source else { return String::new() };
+    let best = extreme(built.iter().copied(), asked, is_most);
+    if best.is_none() || best != extreme(all.iter(), asked, is_most) {
+        return String::new();
+    }
+    let (end, beyond) = if is_most { ("highest", "higher") } else { ("lowest", "lower") };
+    format!("This is the {end} value in the grid; {beyond} values may meet the conditions, too\n")
 }
 
 /// The note that rows have too few requests for a percentile, so that it has no value there and meets no condition.

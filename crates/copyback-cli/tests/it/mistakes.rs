@@ -217,3 +217,28 @@ fn a_variant_that_does_not_run_is_noted() {
     assert!(!noted("[\"baseline\", \"soon\"]", &[]));
     assert!(!noted("[\"baseline\"]", &["--schemes", "baseline,soon"]));
 }
+
+/// A policy in the position of a scheme is explained, and not taken for a misspelt scheme.
+#[test]
+fn a_policy_that_is_named_as_a_scheme_is_explained() {
+    let refused = |word: &str| {
+        let output = copyback(&["compare", "--schemes", &format!("baseline,{word}")]);
+        assert_eq!(code(&output), 2, "{}", output_text(&output));
+        error_text(&output).split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let greedy = refused("greedy");
+    assert!(greedy.contains("unknown scheme `greedy`") && !greedy.contains("did you mean"), "{greedy}");
+    assert!(
+        greedy.contains("`greedy` is a policy of `victim`, not a scheme; the scheme `baseline` has it"),
+        "{greedy}"
+    );
+    let suspend = refused("suspend");
+    assert!(suspend.contains("`suspend` is a policy of `preemption`, not a scheme: add it to a scheme with"));
+    // The advised command runs.
+    let (_, advised) = suspend.split_once("compare with ").expect("a command");
+    let advised = advised.split(';').next().unwrap().replace("-- ", "--");
+    let device = ["compare", "-q", "--requests", "50", "--set", "commands.suspend.latency=20us"];
+    let output = copyback(&[&device[..], &advised.split_whitespace().collect::<Vec<_>>()].concat());
+    assert_eq!(code(&output), 0, "{advised}: {}", error_text(&output));
+    assert!(output_text(&output).contains("\nsuspend "), "{}", output_text(&output));
+}

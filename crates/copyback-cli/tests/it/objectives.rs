@@ -426,6 +426,20 @@ fn if_only_ideal_drives_meet_what_is_asked_the_nearest_real_one_is_shown() {
     assert!(nearest.contains(&format!("`baseline` in capacity.over_provisioning={spare}: ")), "{nearest}");
 }
 
+/// The best value may be beyond a grid whose last value meets the conditions.
+#[test]
+fn a_best_value_at_the_end_of_the_grid_is_noted() {
+    let (place, key) = (Place::with(GRID), "capacity.over_provisioning");
+    for (of, note) in [("--max", "highest"), ("--min", "lowest")] {
+        let says = format!("\nThis is the {note} value in the grid;");
+        let text = place.asked(&["--where", "response.read.p99 < 1000s", of, key]);
+        assert!(text.contains(&says), "{text}");
+        assert!(!place.asked(&[of, key]).contains(&says), "nothing is asked that another value could meet");
+    }
+    let inside = place.asked(&["--where", "capacity.over_provisioning < 0.2", "--max", key]);
+    assert!(inside.contains(": 0.15") && !inside.contains("in the grid"), "{inside}");
+}
+
 /// The limit lies inside the interval of the mean over seeds: the row meets it, and may not with other seeds.
 #[test]
 fn an_interval_that_reaches_beyond_the_limit_is_named() {

@@ -473,3 +473,19 @@ fn errors_of_built_in_traces_name_the_trace() {
         &["the trace `oltp`: it has no column `x`"],
     );
 }
+
+/// Notes on a sweep name the file's table that has the setting, and `--set` only for settings of the command line.
+#[test]
+fn notes_on_a_sweep_name_the_source_of_the_setting() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("s.toml");
+    let text = "schemes = [\"baseline\"]\nworkload = \"mixed-70-30\"\nrequests = 9\n\
+                [set]\ncommands.suspend.latency = \"20 us\"\n";
+    std::fs::write(&file, text).unwrap();
+    let out = folder.path().join("s.parquet");
+    let sweep = ["sweep", file.to_str().unwrap(), "-q", "--out", out.to_str().unwrap()];
+    let of_file = done(&sweep);
+    assert!(of_file.contains("`commands.suspend.latency` ([set]) has no effect"), "{of_file}");
+    let of_both = done(&[&sweep[..], &["--set", "commands.suspend.latency=30 us"]].concat());
+    assert!(of_both.contains("`commands.suspend.latency` (--set) has no effect"), "{of_both}");
+}

@@ -332,3 +332,30 @@ fn configurations_of_other_simulators_are_named() {
         refused(&["run", other], &[&format!("{other} is {says}")]);
     }
 }
+
+/// Keys of a file that describe a trace apply to the trace of the command line, unless they describe the file's trace.
+#[test]
+fn keys_of_a_file_describe_the_first_trace() {
+    let (folder, trace) = file("d.csv", b"arrival_us,kind,offset_bytes,length_bytes\n0,W,0,4096\n50,R,409600,4096\n");
+    let run = |name: &str, text: &str, more: &[&str]| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        let fixed = ["run", path.to_str().unwrap(), "-q", "--set", "precondition.mode=empty"];
+        let output = copyback(&[&fixed[..], more].concat());
+        assert_eq!(code(&output), 0, "{name}: {}", error_text(&output));
+        output_text(&output)
+    };
+    let keys = "[workload]\nlayout = 'compact'\ncolumns = { op = 'kind' }\n";
+    let kept = run("a.toml", keys, &["--trace", &trace]);
+    assert!(kept.contains("addresses packed") && !kept.contains("has no effect"), "{kept}");
+    let with_trace = format!("trace = 'd.csv'\n{keys}");
+    let named = ["--set", "workload.columns.op=kind"];
+    let dropped = run("b.toml", &with_trace, &[&["--trace", &trace][..], &named].concat());
+    let note = "`workload.layout` (";
+    let why = "b.toml) has no effect: --trace names another trace; set it with --set if it applies";
+    assert!(dropped.contains(note) && dropped.contains(why), "{dropped}");
+    // What the command line sets again is not lost.
+    assert!(!dropped.contains("`workload.columns` ("), "{dropped}");
+    let generated = run("b.toml", &with_trace, &["-w", "mixed-70-30", "--requests", "10"]);
+    assert!(generated.contains("it belongs to a trace, and ") && generated.contains("describes a generator"));
+}

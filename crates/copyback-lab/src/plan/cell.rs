@@ -12,7 +12,7 @@ use crate::files::Input;
 use crate::fio::Jobs;
 use crate::policies::Policies;
 use crate::workloads;
-use copyback::config::layers::{Layer, Located, TextSpan};
+use copyback::config::layers::{Layer, LayerError, Located, TextSpan};
 use copyback::run::Warmup;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -28,8 +28,8 @@ pub struct CellChoice<'a> {
     pub workload: &'a ChosenWorkload,
     /// Folder of the file that makes the choices.
     pub folder: &'a Path,
-    /// Settings over all of it, as `--set` takes them.
-    pub sets: Vec<String>,
+    /// Settings over all of it; later ones replace earlier ones.
+    pub sets: Vec<NamedSet>,
     /// Policies of the calling program that settings may name.
     pub policies: &'a Policies,
     /// The share of the drive that the workload's trace is to take; the drive is scaled to it.
@@ -50,7 +50,27 @@ pub struct ChosenScheme<'a> {
     /// The preset or file.
     pub scheme: &'a Located,
     /// Settings of this scheme alone, over all others.
-    pub sets: Vec<String>,
+    pub sets: Vec<NamedSet>,
+}
+
+/// A setting as `--set` takes it, and the name of its source in notes.
+#[derive(Clone, Debug)]
+pub struct NamedSet {
+    /// The table of the file that has it, or `--set`.
+    pub name: String,
+    /// The setting.
+    pub argument: String,
+}
+
+impl NamedSet {
+    /// A setting of the command line.
+    pub fn of_command_line(argument: String) -> Self {
+        Self { name: "--set".to_owned(), argument }
+    }
+
+    fn layer(all: &[Self]) -> Result<Layer, LayerError> {
+        Layer::of_named_sets(all.iter().map(|set| (set.name.as_str(), set.argument.as_str())))
+    }
 }
 
 /// A workload by its name, or a trace.
@@ -77,7 +97,7 @@ pub fn fitted_plan_of_cell(choice: &CellChoice<'_>, known: &mut KnownTraces) -> 
     let Some(share) = choice.fit else { return Ok(plan) };
     fit_drive(&plan, share, footprints, |set| {
         let mut choice = choice.clone();
-        choice.sets.push(set);
+        choice.sets.push(NamedSet::of_command_line(set));
         plan_of_cell(&choice, hashes)
     })
 }
@@ -97,7 +117,7 @@ fn plan_of_cell(choice: &CellChoice<'_>, hashes: &mut BTreeMap<PathBuf, String>)
         }
         ChosenWorkload::Settings(_) => (None, None),
     };
-    let mut sets = Layer::of_sets(&choice.sets)?;
+    let mut sets = NamedSet::layer(&choice.sets)?;
     resolve_overrides(&mut sets, choice.folder);
     let is_whole = choice.requests.is_none() && !workloads::cuts(&sets);
     let warmup = choice.warmup.or(proposed.filter(|_| is_whole));
@@ -105,7 +125,7 @@ fn plan_of_cell(choice: &CellChoice<'_>, hashes: &mut BTreeMap<PathBuf, String>)
     for chosen in &choice.schemes {
         let layer = load(&SCHEME, chosen.scheme, choice.folder, &mut inputs)?;
         let overridden = overridden(&layer, std::slice::from_ref(&sets));
-        let mut own = Layer::of_sets(&chosen.sets)?;
+        let mut own = NamedSet::layer(&chosen.sets)?;
         resolve_overrides(&mut own, choice.folder);
         let sets = vec![sets.clone(), own];
         let (device, above) = (Some(device.clone()), workload.iter().cloned().collect());

@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::files::{self, Input, forget_descriptions, looks_like_path};
 use copyback::config::layers::{Layer, LayerError, Located, Origin, suggestion};
 use copyback::config::presets::{self, ARRAYS, DEVICES, Preset, SCHEMES};
-use copyback::run::config::{RunConfig, Stack};
+use copyback::run::config::{AXES, RunConfig, Stack};
 use copyback_workload::printable::printable;
 use std::path::Path;
 
@@ -44,12 +44,13 @@ pub(super) fn load(kind: &Kind, name: &Located, folder: &Path, inputs: &mut Vec<
                 let known = kind.presets.iter().map(|preset| preset.name);
                 let help = suggestion(&name.value, &format!("{}s", kind.role), known);
                 let error = LayerError::new(format!("unknown {} `{}`", kind.role, name.value));
+                let of_policy = Some(&name.value).filter(|_| kind.role == SCHEME.role).and_then(|word| of_policy(word));
                 let help = match kind.role == DEVICE.role && is_traced_device(&name.value) {
                     true => format!(
                         "{} names the simulated drive; choose a disk of a trace with --set workload.device={}",
                         kind.flag, name.value
                     ),
-                    false => format!("{help}; {} also takes a TOML file", kind.flag),
+                    false => of_policy.unwrap_or_else(|| format!("{help}; {} also takes a TOML file", kind.flag)),
                 };
                 return Err(error.with_help(help).at(name.place.clone()).into());
             }
@@ -61,6 +62,23 @@ pub(super) fn load(kind: &Kind, name: &Located, folder: &Path, inputs: &mut Vec<
     forget_descriptions(&mut layer)?;
     refuse_experiment(&layer, kind, name)?;
     Ok(layer)
+}
+
+/// The help if a policy is named instead of a scheme.
+fn of_policy(word: &str) -> Option<String> {
+    let axis = AXES.iter().find(|axis| axis.choices.iter().any(|choice| choice.name == word && word != "plugin"))?.name;
+    let has_it = |preset: &&Preset| {
+        let run = on_default_device(preset).ok().and_then(|run| toml::Value::try_from(run).ok());
+        run.is_some_and(|run| run[axis].get("policy").and_then(toml::Value::as_str) == Some(word))
+    };
+    let is = format!("`{word}` is a policy of `{axis}`, not a scheme");
+    Some(match SCHEMES.iter().find(has_it) {
+        Some(preset) => format!("{is}; the scheme `{}` has it", preset.name),
+        None => format!(
+            "{is}: add it to a scheme with --set {axis}.policy={word}, or compare with --schemes \
+             baseline,{word}=baseline --set {word}:{axis}.policy={word}; `copyback schemes {word}` explains it"
+        ),
+    })
 }
 
 /// Whether a name is one of a disk in a trace as Linux has it: `259,0`, `8:0`.

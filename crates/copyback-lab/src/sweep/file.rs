@@ -4,6 +4,7 @@ use super::text::{Entry, Node, Table, Value};
 use super::variant::{self, Variant};
 use super::workload;
 use crate::files::{self, Input};
+use crate::plan::NamedSet;
 use copyback::config::layers::{LayerError, Located, Text, TextSpan, suggestion};
 use copyback::run::Warmup;
 use copyback_workload::printable::printable;
@@ -120,6 +121,11 @@ impl Setting {
         let (_, value) = self.argument.split_once('=')?;
         let table: toml::Table = format!("v = {value}").parse().ok()?;
         Some(table.get("v")?.as_str()?.to_owned())
+    }
+
+    /// The setting with the name of the file's table that has it.
+    pub fn of_table(&self, table: &str) -> NamedSet {
+        NamedSet { name: table.to_owned(), argument: self.argument.clone() }
     }
 
     /// The place in the file of an error in the argument.

@@ -6,7 +6,7 @@ use super::journal;
 use crate::failure::Failure;
 use crate::files;
 use crate::format::counted;
-use crate::plan::{self, CellChoice, ChosenWorkload, FitShare, Plan};
+use crate::plan::{self, CellChoice, ChosenWorkload, FitShare, NamedSet, Plan};
 use crate::policies::Policies;
 use crate::workloads;
 use copyback::config::layers::{Layer, LayerError, Located};
@@ -224,9 +224,9 @@ fn cell(
 ) -> Result<Cell, Failure> {
     let GridPoint { device, case, workload, varied, seed } = *point;
     let values = || file.vary.iter().zip(varied).map(|(vary, &at)| (&vary.key, &vary.settings[at]));
-    let settings: Vec<&Setting> =
-        file.settings.iter().chain(&case.settings).chain(values().map(|(_, (_, setting))| setting)).collect();
-    let sets = settings.iter().map(|setting| setting.argument.clone()).chain(over.sets.iter().cloned()).collect();
+    let (tables, settings) = settings_of(file, point);
+    let of_tables = settings.iter().zip(tables).map(|(setting, table)| setting.of_table(table));
+    let sets = of_tables.chain(over.sets.iter().cloned().map(NamedSet::of_command_line)).collect();
     let own = file.variant_settings();
     let varied_values: Vec<(&String, toml::Value)> = values().map(|(key, (value, _))| (key, value.clone())).collect();
     let label = label(file, point, &varied_values);
@@ -266,6 +266,14 @@ fn cell(
         varied: varied_values.into_iter().map(|(_, value)| value).collect(),
         plan,
     })
+}
+
+/// The settings of a cell that the file has, and the table of each.
+fn settings_of<'a>(file: &'a SweepFile, point: &GridPoint<'a>) -> (Vec<&'static str>, Vec<&'a Setting>) {
+    let of_file = file.settings.iter().map(|setting| ("[set]", setting));
+    let of_case = point.case.settings.iter().map(|setting| ("[[case]]", setting));
+    let of_vary = file.vary.iter().zip(point.varied).map(|(vary, &at)| ("[vary]", &vary.settings[at].1));
+    of_file.chain(of_case).chain(of_vary).unzip()
 }
 
 /// Refuses settings that change the default workload: results would still carry its name, loop and warm-up.

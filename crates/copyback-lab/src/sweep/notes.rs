@@ -6,6 +6,7 @@ use super::table::SweepResults;
 use crate::format::{names, percent};
 use copyback::observe::steady::Verdict;
 use copyback::run::config::Resolved;
+use copyback_workload::units::format_count;
 
 /// Notes that are shown: more are in the journal.
 const NOTES_MAX: usize = 5;
@@ -65,12 +66,21 @@ pub fn of_cells<'a>(cells: impl Iterator<Item = (&'a str, &'a CellResult)>) -> V
 /// Cells that are named at most.
 const CELLS_MAX: usize = 5;
 
+/// The number of requests with which a run would have written the spare space once; `None` if that is not all it lacks.
+fn requests_wanted(run: &RunResult) -> Option<u64> {
+    let number = |name: &str| run.numbers.get(name).and_then(|number| number.as_f64());
+    let written = number("steady.reserve.spare_written").filter(|_| run.steady == Verdict::TooShort)?;
+    let requests: f64 = ["reads", "writes", "trims"].into_iter().filter_map(number).sum();
+    (0.0 < written && written < 1.0).then(|| (requests / written).ceil() as u64)
+}
+
 /// The runs whose drives were not steady: their results are transients. `warms_up`: all runs already warm up until they
 /// are steady.
 pub fn of_steadiness<'a>(cells: impl Iterator<Item = (&'a str, &'a CellResult)>, warms_up: bool) -> Option<String> {
-    let (mut count, mut all) = (0, 0);
+    let (mut count, mut all, mut requests) = (0, 0, None);
     let mut found: Vec<String> = Vec::new();
     for (label, result) in cells {
+        requests = requests.max(result.runs.iter().filter_map(requests_wanted).max());
         // Overload has a note of its own.
         let unsettled = result.unsettled().filter(|run| run.steady != Verdict::Overloaded);
         let schemes: Vec<&str> = unsettled.map(|run| run.scheme.as_str()).collect();
@@ -84,6 +94,7 @@ pub fn of_steadiness<'a>(cells: impl Iterator<Item = (&'a str, &'a CellResult)>,
         true => "Extend them: more requests",
         false => "Warm them up or extend them: --warmup steady, or more requests",
     };
+    let at_least = requests.map_or_else(String::new, |requests| format!(" ({} or more)", format_count(requests)));
     let more = match found.len().saturating_sub(CELLS_MAX) {
         0 => String::new(),
         more => format!("; and in {}", crate::format::counted(more as u64, "more cell")),
@@ -91,7 +102,7 @@ pub fn of_steadiness<'a>(cells: impl Iterator<Item = (&'a str, &'a CellResult)>,
     let which = found.iter().take(CELLS_MAX).map(String::as_str).collect::<Vec<_>>().join("; ");
     (count > 0).then(|| {
         format!(
-            "Note: {count} of {all} {runs} {are} not yet steady, or too short to tell: {which}{more}\n      {advice}; \
+            "Note: {count} of {all} {runs} {are} not yet steady, or too short to tell: {which}{more}\n      {advice}{at_least}; \
              `run` shows which figure moves\n"
         )
     })
@@ -227,6 +238,16 @@ mod tests {
         assert!(two_of_three.starts_with(says), "{two_of_three}");
         let one = of_steadiness(&[false, true], false).unwrap();
         assert!(one.starts_with("Note: 1 of 2 runs is not yet steady") && one.contains("--warmup steady"), "{one}");
+        assert!(one.contains("or more requests; `run` shows"), "{one}");
+        // A run that wrote a part of the spare space says how many requests write all of it.
+        let mut some = results(&[false, false, true]);
+        for (result, written) in some.iter_mut().zip([0.5, 0.25, 0.1]) {
+            let numbers = [("steady.reserve.spare_written", written), ("reads", 300.0), ("writes", 700.0)];
+            let numbers = numbers.map(|(name, value)| (name.to_owned(), Number::F64(value)));
+            result.runs[0].numbers.extend(numbers);
+        }
+        let short = super::of_steadiness(["a", "b", "c"].into_iter().zip(&some), false).unwrap();
+        assert!(short.contains("or more requests (4,000 or more); `run` shows"), "{short}");
         // What was done already is not advised.
         let warmed = of_steadiness(&[false], true).unwrap();
         assert!(warmed.contains("Extend them") && !warmed.contains("--warmup"), "{warmed}");

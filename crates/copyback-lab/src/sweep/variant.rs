@@ -4,7 +4,7 @@ use super::file::{self, Case, Setting, SweepFile};
 use super::text::{Entry, Table, Value};
 use crate::failure::Failure;
 use crate::files;
-use crate::plan::{self, ChosenScheme};
+use crate::plan::{self, ChosenScheme, NamedSet};
 use crate::policies::SuppliedPolicy;
 use copyback::config::layers::{LayerError, Located, suggestion};
 use copyback::config::presets::{self, SCHEMES};
@@ -81,13 +81,13 @@ impl SweepFile {
                 ChosenScheme {
                     label: variant.name.clone(),
                     scheme: &variant.of,
-                    sets: settings.map(|setting| setting.argument.clone()).collect(),
+                    sets: settings.map(|setting| setting.of_table("[[variant]]")).collect(),
                 }
             }
             None => ChosenScheme { label: plan::label(&scheme.value), scheme, sets: Vec::new() },
         };
         let own = self.own_sets.iter().filter(|(name, _)| *name == chosen.label);
-        chosen.sets.extend(own.map(|(_, set)| set.clone()));
+        chosen.sets.extend(own.map(|(_, set)| NamedSet::of_command_line(set.clone())));
         chosen
     }
 
@@ -238,7 +238,9 @@ mod tests {
         let chosen: Vec<_> = file.schemes.iter().map(|scheme| file.chosen_scheme(scheme, "")).collect();
         let of: Vec<_> = chosen.iter().map(|chosen| chosen.scheme.value.as_str()).collect();
         assert_eq!(of, ["baseline", "pgc", "pgc"]);
-        assert_eq!(chosen[0].sets, ["trigger.soft=5"]);
-        assert_eq!((chosen[1].sets.len(), chosen[2].sets.len()), (1, 1));
+        let sets = |at: usize| chosen[at].sets.iter().map(|set| (&*set.name, &*set.argument)).collect::<Vec<_>>();
+        assert_eq!(sets(0), [("--set", "trigger.soft=5")]);
+        assert_eq!(sets(1), [("[[variant]]", "trigger.soft=3")]);
+        assert_eq!(sets(2), [("[[variant]]", "trigger.soft=4")]);
     }
 }

@@ -20,6 +20,9 @@ struct Load {
 }
 
 /// A page that needs a die, and the drive's dies: each array has an entry for each die.
+///
+/// The arrays have unsigned integers, so that `-view.queued` wraps around. Convert an array before you calculate with
+/// it: `view.queued.astype(float)`.
 #[pyclass(frozen, get_all, module = "copyback")]
 pub struct AllocationView {
     /// The first logical unit of the page if the host writes it; `None` if a collection moves it.

@@ -44,6 +44,9 @@ struct ExposedArrays {
 }
 
 /// The blocks from which a victim policy chooses: each array has an entry for each block.
+///
+/// The arrays have unsigned integers, so that `-view.valid` wraps around. Convert an array before you calculate with
+/// it: `view.valid.astype(float)`.
 #[pyclass(frozen, module = "copyback")]
 pub struct VictimView {
     view: Borrowed<View<'static>>,
@@ -262,7 +265,10 @@ impl VictimPolicy for Policy {
                 self.object.fail(format!("kept `{column}` of a view beyond its call"), Some(KEEP_COPIES));
             }
             self.shown.insert(planes, columns);
-            self.object.value(&answer, "pick() answers with an entry of the view's arrays, or None")
+            self.object.value(
+                &answer,
+                "pick() answers with an entry of the view's arrays as an int (`int(...)`), or with None",
+            )
         });
         at.map(|at| BlockId(VictimView::blocks(&view).0.0.saturating_add(at)))
     }

@@ -36,7 +36,7 @@ pub(crate) fn find(
     let mut found = [None; 6];
     for (field, column) in Field::ALL.into_iter().zip(&mut found) {
         *column = match find_one(file, names, wanted, field)? {
-            None if field.is_required() => return Err(missing(file, names, field, rows.map(|rows| rows()))),
+            None if field.is_required() => return Err(missing(file, names, (wanted, field), rows.map(|rows| rows()))),
             found => found,
         };
     }
@@ -81,28 +81,37 @@ fn find_one(file: &str, names: &[String], wanted: &ColumnNames, field: Field) ->
     }
 }
 
-fn missing(file: &str, names: &[String], field: Field, rows: Option<Vec<Vec<String>>>) -> Error {
+fn missing(
+    file: &str,
+    names: &[String],
+    (wanted, field): (&ColumnNames, Field),
+    rows: Option<Vec<Vec<String>>>,
+) -> Error {
     let keys: Vec<String> = keys_of(field).map(|key| format!("`{}`", key.name)).collect();
     let message = format!("{file}: it has no column for {} ({})", field.word(), keys.join(" or "));
-    let near = near(names, field).unwrap_or_default();
-    let in_order = rows.and_then(|rows| in_order(names, field, &rows));
-    let in_order = in_order.map_or_else(String::new, |keys| format!("; or name all in their order: --columns {keys}"));
+    // Keys of all columns in their order, if one of them seems to have the field.
+    let guessed = rows.map(|rows| guess::columns(names, &rows).keys);
+    let guessed = guessed.filter(|keys| keys.iter().any(|key| field_of(key) == Some(field)));
+    let near = near(names, (wanted, field), guessed.as_deref()).unwrap_or_default();
+    let in_order = guessed.map(|keys| format!("; or name all in their order: --columns {}", keys.join(",")));
+    let in_order = in_order.unwrap_or_default();
     Error::new(message).with_help(format!("{near}{}{in_order}; its columns are {}", remedy(field), list(names)))
 }
 
-/// A suggestion, if a column's name is no key, but resembles a key of the field.
-fn near(names: &[String], field: Field) -> Option<String> {
+/// A suggestion, if a column's name is no key, but resembles a key of the field. `guessed`: a key for each column, of
+/// which one has the field; then only this column is suggested.
+fn near(names: &[String], (wanted, field): (&ColumnNames, Field), guessed: Option<&[String]>) -> Option<String> {
     let known: Vec<&str> =
         keys_of(field).flat_map(|key| short_names(key.name).chain(std::iter::once(key.name))).collect();
-    let unknown = names.iter().filter(|name| field_of(full_name(name)).is_none());
-    let mut like = unknown.filter_map(|name| Some((name, nearest(name, known.iter().copied())?)));
-    like.next().map(|(name, key)| format!("did you mean `{key}` instead of `{}`? Or ", shown(name.as_bytes())))
-}
-
-/// Keys of all columns in their order, the missing field among them; `None` if no column seems to have it.
-fn in_order(names: &[String], field: Field, rows: &[Vec<String>]) -> Option<String> {
-    let keys = guess::columns(names, rows).keys;
-    keys.iter().any(|key| field_of(key) == Some(field)).then(|| keys.join(","))
+    let is_free = |name: &str| wanted.set().all(|(_, wanted_name)| wanted_name != name);
+    let may_be = |at: usize| guessed.is_none_or(|keys| field_of(&keys[at]) == Some(field));
+    let unknown = names.iter().enumerate();
+    let unknown = unknown.filter(|(at, name)| field_of(full_name(name)).is_none() && is_free(name) && may_be(*at));
+    let mut like = unknown.filter_map(|(at, name)| Some((at, nearest(name, known.iter().copied())?)));
+    let (at, key) = like.next()?;
+    // The values may be in another unit than the key that is spelt alike.
+    let key = guessed.map(|keys| keys[at].as_str()).filter(|guessed| *guessed != full_name(key)).unwrap_or(key);
+    Some(format!("did you mean `{key}` instead of `{}`? Or ", shown(names[at].as_bytes())))
 }
 
 /// The field of a column with a key's name; `None` for another name.
@@ -139,7 +148,11 @@ fn remedy(field: Field) -> String {
 
 /// The first of some names.
 pub(crate) fn list(names: &[String]) -> String {
-    let shown: Vec<String> = names.iter().take(NAMES_MAX).map(|name| format!("`{}`", shown(name.as_bytes()))).collect();
+    let of_one = |name: &String| match name.is_empty() {
+        true => "one without a name".to_owned(),
+        false => format!("`{}`", shown(name.as_bytes())),
+    };
+    let shown: Vec<String> = names.iter().take(NAMES_MAX).map(of_one).collect();
     let more = names.len().saturating_sub(NAMES_MAX);
     if more > 0 { format!("{} and {more} more", shown.join(", ")) } else { shown.join(", ") }
 }

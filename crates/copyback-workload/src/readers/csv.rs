@@ -14,7 +14,7 @@ use super::lines::is_blank_or_comment;
 use super::names::Names;
 use super::registry::{Content, FormatRow, open_lines};
 use super::separator::Separator;
-use super::unknown_table::{self, is_name};
+use super::unknown_table::{self, are_names};
 use super::{LineFormat, Parsed, ReaderOptions};
 use crate::spec::Field;
 use crate::units::counted;
@@ -261,7 +261,7 @@ impl LineFormat for Csv {
             Ok(Some(request)) => Ok(Parsed::Request(request)),
             Ok(None) => Ok(Parsed::Other),
             // A header that `order` replaces has names, and no number.
-            Err(_) if could_be_header && self.separator.fields(line).iter().all(|name| is_name(name)) => {
+            Err(_) if could_be_header && are_names(&self.separator.fields(line)) => {
                 self.header_passed = true;
                 self.devices = Devices::Unknown;
                 Ok(Parsed::Other)

@@ -15,7 +15,7 @@ const COLUMNS_MIN: usize = 3;
 #[cold]
 pub(crate) fn refuse_unknown_names(file: &str, head: &[u8]) -> Option<Error> {
     let lines = lines_of_rows(head);
-    let ahead = Header::of(lines.first()?, lines.get(1..)?).filter(|header| header.names.iter().all(|n| is_name(n)));
+    let ahead = Header::of(lines.first()?, lines.get(1..)?).filter(|header| are_names(&header.names));
     let behind_sign = || {
         let header = Header::of(last_comment(head)?, &lines)?;
         // A comment may be prose: its words must suggest fields.
@@ -168,16 +168,17 @@ fn between(separator: Separator) -> String {
     }
 }
 
-/// Whether a field may be a column's name.
-pub(crate) fn is_name(field: &str) -> bool {
-    field.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+/// Whether fields may be the names of columns. The first may be empty: the index of a data frame has no name.
+pub(crate) fn are_names(fields: &[String]) -> bool {
+    let is_name = |field: &String| field.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+    fields.iter().enumerate().all(|(at, field)| is_name(field) || (at == 0 && field.is_empty() && fields.len() > 1))
 }
 
 /// The remedy for a text of no known format whose first line may be a header.
 pub(crate) fn help_with_header(line: &[u8]) -> Option<String> {
     // Words of prose have blanks between them, too.
     let names = if Separator::of(line) == Separator::Blanks { Vec::new() } else { names(line) };
-    (names.len() >= 4 && names.iter().all(|name| is_name(name))).then(|| {
+    (names.len() >= 4 && are_names(&names)).then(|| {
         let in_order = guess::columns(&names, &[]).keys.join(",");
         format!(
             "if its first line names columns, map them: --set workload.columns.arrival_ns=NAME, and the same with op, \

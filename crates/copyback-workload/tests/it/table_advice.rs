@@ -1,7 +1,7 @@
 //! Does the advice for a table without a known header state the columns and units that its names and values have?
 
 use crate::common::{Row, error, read_with, rows};
-use copyback_workload::spec::{ColumnNames, WorkloadSpec};
+use copyback_workload::spec::{ColumnNames, Format, WorkloadSpec};
 use copyback_workload::{Error, Op};
 
 /// The value of `--columns` in an error's help.
@@ -139,4 +139,51 @@ fn requests_shorter_than_a_sector_are_noted() {
     assert!(notes.iter().any(|note| note.starts_with(expected)), "{notes:?}");
     let (_, notes) = rows(b"time_us,op,offset,length\n0,W,0,512\n10,R,4096,512\n");
     assert!(!notes.iter().any(|note| note.contains("less than a sector")), "{notes:?}");
+}
+
+/// A data frame that is written with its index has a first column without a name.
+#[test]
+fn the_first_column_may_lack_a_name() {
+    for (separator, sign) in [(",", ""), ("\t", ""), ("|", ""), (",", "# ")] {
+        let content = format!(
+            "{sign}{}\n{}\n{}\n",
+            [if sign.is_empty() { "" } else { "row" }, "timestamp", "kind", "start", "bytes", "pid"].join(separator),
+            ["0", "0.001", "read", "4096", "8192", "12"].join(separator),
+            ["1", "0.003", "write", "0", "4096", "12"].join(separator)
+        );
+        let refused = error(content.as_bytes());
+        assert!(refused.message.contains("it looks like a table with the columns "), "{content}: {refused}");
+        let (columns, read, notes) = read_as_advised(&content);
+        assert_eq!(columns, "other,arrival_s,op,offset_bytes,length_bytes,other", "{content}");
+        assert_eq!(read, [(0, Op::Read, 4096, 8192, 0), (2_000_000, Op::Write, 0, 4096, 0)], "{content}");
+        let is_passed = notes.iter().any(|note| note.contains("its first line was taken for a header"));
+        assert_eq!(is_passed, sign.is_empty(), "{content}: {notes:?}");
+    }
+    let named = error(b",timestamp,kind,start,bytes\n0,0.1,read,4096,8192\n");
+    assert!(named.message.contains("the columns one without a name, `timestamp`, "), "{named}");
+    // Only the first: a gap elsewhere is a damaged header.
+    let gap = error(b"timestamp,,kind,start,bytes\n0.1,0,read,4096,8192\n");
+    assert!(!gap.message.contains("it looks like a table with the columns"), "{gap}");
+}
+
+/// The suggestion for a missing column is the column that the advised order takes for it, in the unit of its values.
+#[test]
+fn a_suggested_name_agrees_with_the_suggested_order() {
+    let content = b"timestamp,kind,start,bytes\n0.001,read,4096,8192\n0.003,write,0,4096\n";
+    let named = |set: fn(&mut ColumnNames)| {
+        let mut names = ColumnNames::default();
+        set(&mut names);
+        let read = read_with(content, |spec| spec.columns = Some(names));
+        read.expect_err("a column is missing").help.expect("advice")
+    };
+    let offset = named(|names| (names.arrival_s, names.op) = (Some("timestamp".into()), Some("kind".into())));
+    assert!(offset.contains("--columns arrival_s,op,offset_bytes,length_bytes"), "{offset}");
+    assert!(!offset.contains("did you mean"), "{offset}");
+    let times = b"timestamp,kind,start,bytes\n1669000000123,read,4096,8192\n1669000000125,write,0,4096\n";
+    let kind = ColumnNames { op: Some("kind".into()), ..ColumnNames::default() };
+    let read = read_with(times, |spec| (spec.format, spec.columns) = (Some(Format::Csv), Some(kind)));
+    let help = read.expect_err("a column is missing").help.expect("advice");
+    assert!(help.contains("did you mean `arrival_ms` instead of `timestamp`?"), "{help}");
+    let typo = error(b"time_us,op,offsett,length\n0,W,0,4096\n").help.expect("advice");
+    assert!(typo.contains("did you mean `offset` instead of `offsett`?"), "{typo}");
 }

@@ -4,7 +4,7 @@ mod unused;
 mod workload;
 
 use copyback::config::Axis;
-use copyback::config::layers::{Dropped, Layer, Origin, WORKLOADS};
+use copyback::config::layers::{Dropped, Layer, Origin, Replaced, WORKLOADS};
 use copyback::host::config::{HostConfig, HostMode};
 use copyback::run::config::{AXES, Resolved, RunConfig, Stack};
 use copyback::tasks::gc::preemption::PreemptionConfig;
@@ -34,7 +34,10 @@ pub(super) fn without_effect(
     let of_workload = workload::without_effect(stack, resolved);
     let unused = of_unused(stack, run);
     let of_overrides = of_overrides(stack, run);
-    let dropped = stack.dropped().filter_map(|dropped| of_dropped(dropped, device, scheme, run));
+    let dropped = stack.dropped().filter_map(|dropped| match dropped.replaced {
+        Replaced::Choice { .. } => of_dropped(dropped, device, scheme, run),
+        Replaced::Trace { by_trace } => of_other_trace(dropped, by_trace, stack),
+    });
     replaced.chain(of_workload).chain(unused).chain(of_overrides).chain(dropped).collect()
 }
 
@@ -144,7 +147,9 @@ fn without<'a>(tables: &toml::Table, keys: impl Iterator<Item = &'a str>) -> Opt
 
 /// A setting that a later layer dropped when it chose another policy, if one of the two is the user's.
 fn of_dropped(dropped: &Dropped, device: Option<&Layer>, scheme: &Layer, run: &RunConfig) -> Option<String> {
-    let Dropped { key, value, place, tag, before, now, by } = dropped;
+    let Dropped { key, value, place, replaced: Replaced::Choice { tag, before, now }, by } = dropped else {
+        return None;
+    };
     let (name, over) = (&place.text.name, &by.text.name);
     let is_of_device = device.is_some_and(|device| *name == device.text().name);
     // No note if a preset overrides a preset. Dropped settings of the scheme, and tables of the device that the scheme
@@ -161,6 +166,18 @@ fn of_dropped(dropped: &Dropped, device: Option<&Layer>, scheme: &Layer, run: &R
         "`{key} = {value}` ({name}) has no effect: it belongs to `{table}.{tag} = \"{before}\"`, and {over} chooses \
          \"{now}\""
     ))
+}
+
+/// A setting of the user's that describes the trace which a later layer replaced.
+fn of_other_trace(Dropped { key, place, by, .. }: &Dropped, by_trace: bool, stack: &Stack) -> Option<String> {
+    if !place.text.origin.is_users() || stack.place_of_leaf(key).is_some() {
+        return None;
+    }
+    let (name, over) = (&place.text.name, &by.text.name);
+    Some(match by_trace {
+        true => format!("`{key}` ({name}) has no effect: {over} names another trace; set it with --set if it applies"),
+        false => format!("`{key}` ({name}) has no effect: it belongs to a trace, and {over} describes a generator"),
+    })
 }
 
 /// The value that a key has under a choice if nothing sets it.

@@ -58,9 +58,10 @@ fn of_arrivals(stack: &Stack, resolved: &Resolved) -> Vec<String> {
             spec.arrivals.as_ref().filter(|_| ignores_arrivals && spec.has_times() && spec.read_arrivals.is_none())?;
         let key = format!("{table}.arrivals");
         let keys = keys_of(&key, &toml::Value::try_from(arrivals).ok()?);
-        keys.iter().find(|own| users_text(stack, own).is_some_and(|text| text.origin == Origin::CommandLine))?;
+        let text =
+            keys.iter().find_map(|own| users_text(stack, own).filter(|text| text.origin == Origin::CommandLine))?;
         let why = loop_of(HostMode::Closed);
-        Some(format!("`{key}` (--set) has no effect, for the workload's loop is {why}"))
+        Some(format!("`{key}` ({}) has no effect, for the workload's loop is {why}", text.name))
     };
     alone.into_iter().chain(shared).filter_map(note).collect()
 }

@@ -94,7 +94,7 @@ pub fn near_names<'a>(word: &str, all: impl Iterator<Item = &'a str>) -> String 
     }
     let last = |name: &'a str| without_unit_of(name.rsplit('.').next().unwrap_or_default());
     let (head, part) = word.rsplit_once('.').map_or(("", word), |(head, part)| (head, part));
-    let percentile = percent_of(without_unit_of(part)).and_then(|wanted| {
+    let percentile = percent_of(without_unit_of(part)).map(below_100).and_then(|wanted| {
         let counted = all.iter().copied().filter_map(|name| Some((percent_of(last(name))?, last(name))));
         counted.min_by(|(a, _), (b, _)| (a - wanted).abs().total_cmp(&(b - wanted).abs())).map(|(_, name)| name)
     });
@@ -131,6 +131,14 @@ pub fn near_names<'a>(word: &str, all: impl Iterator<Item = &'a str>) -> String 
     // The shortest are the most usual: those of all requests, and not of one workload.
     near.sort_by_key(|name| (name.matches('.').count(), name.len()));
     question(&near.iter().map(|name| written(name).to_owned()).collect::<Vec<_>>())
+}
+
+/// A percentile, written with or without a sign behind the second digit: `p999` is `p99_9`.
+fn below_100(mut percentile: f64) -> f64 {
+    while percentile > 100.0 && percentile.is_finite() {
+        percentile /= 10.0;
+    }
+    percentile
 }
 
 /// The name with the same parts in another order: `matched.read.p99` for `read.matched.p99`.
@@ -238,6 +246,10 @@ mod tests {
             ("foo.p99", "`all.p99`, `read.p99` or `write.p99`"),
             ("flash.write_amplification", "`write_amplification.total`"),
             ("read.p42", "`read.p50`"),
+            ("read.p999", "`read.p99_9`"),
+            ("write.p9999", "`write.p99_99`"),
+            ("read.p99999", "`read.p99_999`"),
+            ("read.p100", "`read.p99_9999`"),
             // Spelt alike.
             ("iop", "`iops`"),
             ("raed.mean", "`read.mean`"),

@@ -48,6 +48,11 @@ impl Layer {
         set::layer(arguments)
     }
 
+    /// The same for settings of which each has a name, such as the table of a sweep that has it, or `--set`.
+    pub fn of_named_sets<'a>(arguments: impl Iterator<Item = (&'a str, &'a str)>) -> Result<Self, LayerError> {
+        set::layer_of_named(arguments)
+    }
+
     /// The layer of an option of the command line that replaces a setting, such as `--open` for `host.mode=open`.
     pub fn of_option(option: &str, setting: &str) -> Result<Self, LayerError> {
         set::layer_of_option(option, setting)

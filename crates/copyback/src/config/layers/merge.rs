@@ -41,7 +41,7 @@ fn says_sizes(over: &Table) -> bool {
     })
 }
 
-/// A setting that a later layer dropped: it chose another policy.
+/// A setting that a later layer dropped: it chose another policy or another workload.
 #[derive(Clone, Debug)]
 pub struct Dropped {
     /// The table and the key, with dots between.
@@ -50,17 +50,32 @@ pub struct Dropped {
     pub value: toml::Value,
     /// The place of the value.
     pub place: TextSpan,
-    /// The key that chooses: `policy`, `mode` or `kind`.
-    pub tag: &'static str,
-    /// The choice of the earlier layers.
-    pub before: String,
-    /// The choice of the later layer.
-    pub now: String,
+    /// What the later layer replaced.
+    pub replaced: Replaced,
     /// The place of the later choice.
     pub by: TextSpan,
 }
 
-/// Merges `over` into `base`; parameters of a choice that it replaces are added to `dropped`.
+/// What a later layer replaced, so that a setting was dropped.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Replaced {
+    /// A choice, to which the setting belongs.
+    Choice {
+        /// The key that chooses: `policy`, `mode` or `kind`.
+        tag: &'static str,
+        /// The choice of the earlier layers.
+        before: String,
+        /// The choice of the later layer.
+        now: String,
+    },
+    /// A trace, which the setting describes.
+    Trace {
+        /// Whether the later layer names another trace; otherwise it describes a generator.
+        by_trace: bool,
+    },
+}
+
+/// Merges `over` into `base`; settings that lose their meaning thereby are added to `dropped`.
 pub(super) fn merge<C: Configuration>(base: &mut Table, over: Table, dropped: &mut Vec<Dropped>) {
     merge_at::<C>(&[], base, over, dropped);
 }
@@ -122,26 +137,46 @@ fn drop_alternatives<C: Configuration>(path: &[&str], base: &mut Table, over: &T
                 dropped.extend(lost.map(|(key, value)| {
                     let place = base[&key].value.clone();
                     let key = path.iter().copied().chain([&*key]).collect::<Vec<_>>().join(".");
-                    let (before, now, by) = (before.clone(), now.clone(), by.clone());
-                    Dropped { key, value, place, tag, before, now, by }
+                    let replaced = Replaced::Choice { tag, before: before.clone(), now: now.clone() };
+                    Dropped { key, value, place, replaced, by: by.clone() }
                 }));
             }
             base.retain(|key, _| kept.contains(&key.as_str()));
         }
     }
     if matches!(path, ["workload"] | [WORKLOADS, _]) {
-        let says_who_reads = READS_KEYS.iter().any(|key| over.contains_key(*key));
-        if says_who_reads {
-            base.retain(|key, _| !READS_KEYS.contains(&key.as_str()) || over.contains_key(key));
-        }
-        let mut drop = |keys: &[&str]| base.retain(|key, _| !keys.contains(&key.as_str()));
-        if over.contains_key("trace") {
-            [GENERATOR_KEYS, TRACE_KEYS, DESCRIPTION_KEYS].into_iter().for_each(&mut drop);
-        } else if over.contains_key("requests") && says_who_reads && says_sizes(over) {
-            [TRACE_KEYS, GENERATOR_KEYS, DESCRIPTION_KEYS].into_iter().for_each(&mut drop);
-        }
-        if over.contains_key("size") {
-            drop(&["read_size", "write_size", "trim_size"]);
-        }
+        drop_workload(path, base, over, dropped);
     }
+}
+
+/// Drops what describes the workload that `over` replaces.
+fn drop_workload(path: &[&str], base: &mut Table, over: &Table, dropped: &mut Vec<Dropped>) {
+    let says_who_reads = READS_KEYS.iter().any(|key| over.contains_key(*key));
+    if says_who_reads {
+        base.retain(|key, _| !READS_KEYS.contains(&key.as_str()) || over.contains_key(key));
+    }
+    let trace = over.get("trace");
+    let generator = over.get("requests").filter(|_| says_who_reads && says_sizes(over));
+    if let Some(by) = trace.or(generator) {
+        // Without a trace below, these keys describe the trace of this layer.
+        if base.contains_key("trace") || trace.is_none() {
+            drop_trace(path, base, (over, &by.value), dropped);
+        }
+        base.retain(|key, _| ![GENERATOR_KEYS, DESCRIPTION_KEYS].concat().contains(&key.as_str()));
+    }
+    if over.contains_key("size") {
+        base.retain(|key, _| !["read_size", "write_size", "trim_size"].contains(&key.as_str()));
+    }
+}
+
+/// Drops the trace of `base` and the keys that describe it.
+fn drop_trace(path: &[&str], base: &mut Table, (over, by): (&Table, &TextSpan), dropped: &mut Vec<Dropped>) {
+    let replaced = Replaced::Trace { by_trace: over.contains_key("trace") };
+    let is_lost = |key: &str| key != "trace" && TRACE_KEYS.contains(&key) && !over.contains_key(key);
+    dropped.extend(plain(base).into_iter().filter(|(key, _)| is_lost(key)).map(|(key, value)| {
+        let place = base[&key].value.clone();
+        let key = path.iter().copied().chain([&*key]).collect::<Vec<_>>().join(".");
+        Dropped { key, value, place, replaced: replaced.clone(), by: by.clone() }
+    }));
+    base.retain(|key, _| !TRACE_KEYS.contains(&key.as_str()));
 }

@@ -8,12 +8,15 @@
 //! - if a layer chooses another `policy` of an axis (`mode` of `[precondition]`, `kind` in a table of `[workload]`),
 //!   the parameters of the earlier choice are dropped, except those that describe the drive ([`Kept`]);
 //! - a layer's `[capacity]` replaces the earlier table whole, because its keys exclude each other;
-//! - a layer that brings a trace drops an earlier generator's settings, and the other way round.
+//! - a layer that brings a trace drops an earlier generator's settings, and those of an earlier trace. Settings of a
+//!   trace (`columns`, `layout`) that no layer below names are kept. A layer that brings a generator drops them all.
 //!
 //! Two defaults depend on other keys. The host's loop is closed if a generator has no arrival times, otherwise open.
 //! Requests to an array go to drives if their addresses are those of a drive, otherwise to the volume.
 
 mod decode;
+#[cfg(test)]
+mod dropped_tests;
 mod fault;
 mod layer;
 mod merge;
@@ -33,7 +36,7 @@ use super::{Axis, KeyError};
 use copyback_workload::spec::{Footprint, WorkloadSpec};
 pub use copyback_workload::words::nearest;
 pub use layer::Layer;
-pub use merge::Dropped;
+pub use merge::{Dropped, Replaced};
 pub use names::suggestion;
 pub use resolved::Resolved;
 use serde::{Serialize, de::DeserializeOwned};
@@ -115,7 +118,7 @@ impl<C: Configuration> Stack<C> {
         merge::merge::<C>(&mut self.root, layer.root, &mut self.dropped);
     }
 
-    /// Settings that a later layer dropped, because it chose another policy; without built-in defaults.
+    /// Settings that a later layer dropped, because it chose another policy or workload; without built-in defaults.
     pub fn dropped(&self) -> impl Iterator<Item = &Dropped> {
         self.dropped.iter().filter(|dropped| decode::user_place(&dropped.place).is_some())
     }

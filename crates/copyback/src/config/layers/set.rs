@@ -8,13 +8,22 @@ use std::sync::Arc;
 /// would overflow the stack.
 const NAMES_MAX: usize = 8;
 
+/// The name of arguments in messages.
+const NAME: &str = "--set";
+
 /// One layer of all arguments; later ones replace what earlier ones set.
 pub(super) fn layer(arguments: &[String]) -> Result<Layer, LayerError> {
-    let mut root = Table::new();
-    for argument in arguments {
-        insert(&mut root, argument)?;
+    layer_of_named(arguments.iter().map(|argument| (NAME, argument.as_str())))
+}
+
+/// The same for arguments with names, such as the table of a sweep that has the setting, or `--set`.
+pub(super) fn layer_of_named<'a>(arguments: impl Iterator<Item = (&'a str, &'a str)>) -> Result<Layer, LayerError> {
+    let (mut root, mut all) = (Table::new(), Vec::new());
+    for (name, argument) in arguments {
+        insert(&mut root, name, argument)?;
+        all.push(argument);
     }
-    Ok(Layer { text: Arc::new(Text::new("--set", arguments.join("\n")).of(Origin::CommandLine)), root })
+    Ok(Layer { text: Arc::new(Text::new(NAME, all.join("\n")).of(Origin::CommandLine)), root })
 }
 
 /// The layer of an option that replaces a setting. All places are the option, so that messages name what the user
@@ -22,7 +31,7 @@ pub(super) fn layer(arguments: &[String]) -> Result<Layer, LayerError> {
 pub(super) fn layer_of_option(option: &str, setting: &str) -> Result<Layer, LayerError> {
     let text = Arc::new(Text::new(option, option).of(Origin::CommandLine));
     let mut own = Table::new();
-    insert(&mut own, setting)?;
+    insert(&mut own, NAME, setting)?;
     let root = own
         .into_iter()
         .map(|(name, entry)| (name, entry_at(entry, &TextSpan { text: text.clone(), span: 0..option.len() })));
@@ -48,7 +57,7 @@ pub fn set_twice(arguments: &[String]) -> Result<Vec<SetTwice>, LayerError> {
     let (mut root, mut found) = (Table::new(), Vec::new());
     for argument in arguments {
         let mut own = Table::new();
-        insert(&mut own, argument)?;
+        insert(&mut own, NAME, argument)?;
         note_replaced("", &root, &own, &mut found);
         overlay(&mut root, own);
     }
@@ -69,8 +78,8 @@ fn note_replaced(path: &str, base: &Table, over: &Table, found: &mut Vec<SetTwic
     }
 }
 
-fn insert(root: &mut Table, argument: &str) -> Result<(), LayerError> {
-    let text = Arc::new(Text::new("--set", argument).of(Origin::CommandLine));
+fn insert(root: &mut Table, name: &str, argument: &str) -> Result<(), LayerError> {
+    let text = Arc::new(Text::new(name, argument).of(Origin::CommandLine));
     let place = |from: usize, to: usize| TextSpan { text: text.clone(), span: from..to };
     let Some(equals) = argument.find('=') else {
         return Err(LayerError::new(format!("`--set {argument}` sets nothing"))

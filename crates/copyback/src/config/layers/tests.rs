@@ -29,7 +29,7 @@ channel = "400 MB/s"
 over_provisioning = 0.25
 "#;
 
-const WORKLOAD: &str = r#"
+pub(super) const WORKLOAD: &str = r#"
 [workload]
 name = "generated"
 requests = 100
@@ -38,7 +38,7 @@ read_size = { kind = "fixed", mean = "4 KiB" }
 write_size = { kind = "exponential", mean = "8 KiB" }
 "#;
 
-fn stack(over: &[&str]) -> Stack {
+pub(super) fn stack(over: &[&str]) -> Stack {
     let mut stack = Stack::new();
     for (i, text) in [DEVICE, WORKLOAD].iter().chain(over).enumerate() {
         stack.push(Layer::parse(format!("layer{i}.toml"), *text).unwrap());
@@ -46,7 +46,7 @@ fn stack(over: &[&str]) -> Stack {
     stack
 }
 
-fn with(over: &[&str]) -> Resolved {
+pub(super) fn with(over: &[&str]) -> Resolved {
     stack(over).resolve().unwrap()
 }
 
@@ -432,19 +432,6 @@ fn the_host_waits_for_completions_where_the_workload_has_no_arrival_times() {
     let (message, _, at) = error("[host]\nmode = \"open\"");
     assert!(message.contains("an open loop needs arrival times"), "{message}");
     assert_eq!(at, "layer2.toml: \"open\"");
-}
-
-/// A parameter of a choice that a later layer replaces is reported with both places, and nothing else.
-#[test]
-fn settings_that_a_choice_drops_are_told() {
-    let mut stack = stack(&["[frontier]\npolicy = \"single\"\nfill_limit = \"1 ms\"\nhot_window = 100\n"]);
-    assert_eq!(stack.dropped().count(), 0);
-    stack.push(Layer::of_sets(&["frontier.policy=row".to_owned(), "frontier.hot_window=5".to_owned()]).unwrap());
-    let dropped: Vec<&Dropped> = stack.dropped().collect();
-    let [Dropped { key, value, place, tag, before, now, by }] = dropped[..] else { panic!("{dropped:?}") };
-    assert_eq!((key.as_str(), value.as_str(), *tag), ("frontier.fill_limit", Some("1 ms"), "policy"));
-    assert_eq!((before.as_str(), now.as_str()), ("single", "row"));
-    assert_eq!((place.text.name.as_str(), by.text.name.as_str()), ("layer2.toml", "--set"));
 }
 
 #[test]
