@@ -132,6 +132,9 @@ impl Outputs {
         let journal = journal_of(&table)?;
         let (text, latencies) = (table::text_beside(&table), latencies::path_beside(&table));
         check_outputs(&table, journal.as_deref(), call.latex.as_deref(), file, cells)?;
+        if journal.is_some() {
+            [&text, &latencies].into_iter().try_for_each(|path| files::check_companion(path))?;
+        }
         refuse_other_format(&table)?;
         if call.out.is_none() {
             refuse_unknown_table(&table, &table, journal.as_deref())?;
