@@ -95,6 +95,7 @@ impl WorldStudy {
         let claims = context.claims()?;
         let ran = context.run(&all, journal)?;
         let mut rows = all.iter().zip(ran).map(|(world, ran)| row(world, open, &claims, ran));
+        context.check()?;
         let decided = rows.next().expect("the decided world is the first");
         if decided.status == Status::Impossible {
             let why = decided.why.join("; ");
@@ -120,11 +121,8 @@ impl WorldStudy {
 /// Whether settings decide it.
 fn is_fixed(decision: &Decision, sets: &[String]) -> bool {
     let key = |set: &str| crate::sweep::file::normalised_key(set.split('=').next().unwrap_or_default());
-    let fixed: Vec<String> = sets.iter().map(|set| key(set)).collect();
-    match &decision.admissible {
-        Admissible::Range(range) => range.keys.iter().any(|own| fixed.contains(own)),
-        Admissible::Choices(choices) => choices.iter().flat_map(|(_, sets)| sets).any(|set| fixed.contains(&key(set))),
-    }
+    let own = decision.keys();
+    sets.iter().any(|set| own.contains(&key(set)))
 }
 
 fn about(decision: &Decision) -> DecisionAbout {
@@ -209,6 +207,37 @@ impl WorldContext<'_> {
 
     /// The experiments of a world, with their cells.
     fn experiments(&self, world: &World) -> Result<Vec<PlannedExperiment>, Failure> {
+    /// Refuses decisions that are wrong whatever the draw: as worlds they would look like properties of the paper.
+    fn check(&self) -> Result<(), Failure> {
+        let WorldStudy { open, overrides, .. } = self.world_study;
+        let seed = overrides.seed.unwrap_or(1);
+        let world = |sets: Vec<String>| World { number: 1, seed, values: Vec::new(), sets };
+        // Settings of the caller may make every world impossible.
+        self.experiments(&world(Vec::new()))?;
+        for decision in &open.decisions {
+            let tried = decision.admissible.bounds().into_iter().map(|sets| self.experiments(&world(sets)));
+            if let Ok(failures) = tried.map(|made| made.err().ok_or(())).collect::<Result<Vec<_>, ()>>()
+                && let Some(first) = failures.first()
+            {
+                let message = format!("no value of the decision `{}` is possible: {}", decision.name, first.message());
+                return Err(Failure::input(message).with_help("correct its keys, or its values, in open.toml"));
+            }
+        }
+        if !self.is_small || overrides.is_quick || overrides.requests.is_some() {
+            return Ok(());
+        }
+        let whole = Self { is_small: false, ..*self }.experiments(&world(Vec::new()))?;
+        let cells = whole.iter().flat_map(|experiment| &experiment.cells);
+        match cells.filter_map(|cell| cell.plan.requests).min() {
+            Some(requests) if open.part > requests => {
+                let message =
+                    format!("`part` of open.toml is {}, but a run has {}", open.part, counted(requests, "request"));
+                Err(Failure::input(message).with_help(format!("use at most {requests}")))
+            }
+            _ => Ok(()),
+        }
+    }
+
         let WorldStudy { files, open, overrides, .. } = self.world_study;
         let mut over = Overrides { seed: Some(world.seed), ..overrides.clone() };
         let of_drive: &[String] = if self.is_small { &open.sets } else { &[] };
