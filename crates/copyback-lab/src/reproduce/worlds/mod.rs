@@ -20,6 +20,8 @@ use super::runner::{self, PlannedExperiment};
 use super::verdict::Verdict;
 use crate::execute::ExecutionOptions;
 use crate::failure::Failure;
+use crate::format::counted;
+use crate::progress::{Planning, ProgressSink};
 use crate::sweep::file::SweepFile;
 use crate::sweep::grid::{self, Overrides};
 use crate::sweep::journal::{CellResult, Journal};
@@ -93,9 +95,9 @@ impl WorldStudy {
         let all: Vec<&World> = std::iter::once(&decided).chain(&worlds).collect();
         let context = WorldContext { world_study: self, is_small: !is_full_size, options };
         let claims = context.claims()?;
+        context.check()?;
         let ran = context.run(&all, journal)?;
         let mut rows = all.iter().zip(ran).map(|(world, ran)| row(world, open, &claims, ran));
-        context.check()?;
         let decided = rows.next().expect("the decided world is the first");
         if decided.status == Status::Impossible {
             let why = decided.why.join("; ");
@@ -205,8 +207,6 @@ impl WorldContext<'_> {
         Ok(claims)
     }
 
-    /// The experiments of a world, with their cells.
-    fn experiments(&self, world: &World) -> Result<Vec<PlannedExperiment>, Failure> {
     /// Refuses decisions that are wrong whatever the draw: as worlds they would look like properties of the paper.
     fn check(&self) -> Result<(), Failure> {
         let WorldStudy { open, overrides, .. } = self.world_study;
@@ -238,8 +238,10 @@ impl WorldContext<'_> {
         }
     }
 
+    /// The experiments of a world, with their cells.
+    fn experiments(&self, world: &World) -> Result<Vec<PlannedExperiment>, Failure> {
         let WorldStudy { files, open, overrides, .. } = self.world_study;
-        let mut over = Overrides { seed: Some(world.seed), ..overrides.clone() };
+        let mut over = Overrides { seed: Some(world.seed), sink: ProgressSink::Discard, ..overrides.clone() };
         let of_drive: &[String] = if self.is_small { &open.sets } else { &[] };
         let sets = Sets::of(of_drive.iter().chain(&world.sets).chain(&over.sets));
         over.part = self.is_small.then_some(open.part);
@@ -263,7 +265,13 @@ impl WorldContext<'_> {
 
     /// Runs all worlds together. If one fails, each is run by itself, so that the others are not lost.
     fn run(&self, worlds: &[&World], journal: &mut Journal) -> Result<Vec<Ran>, Failure> {
-        let made = || worlds.iter().map(|world| self.experiments(world));
+        let made = || {
+            let mut planning = Planning::new(&self.options.sink, "worlds", worlds.len());
+            worlds.iter().map(move |world| {
+                planning.step();
+                self.experiments(world)
+            })
+        };
         let mut whole: Vec<Result<Vec<PlannedExperiment>, Failure>> = made().collect();
         if let Some(Err(_)) = whole.first() {
             return Err(whole.remove(0).err().expect("it is an error"));
