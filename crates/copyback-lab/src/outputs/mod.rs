@@ -155,15 +155,19 @@ pub fn folder_of_output(path: &Path) -> Option<std::path::PathBuf> {
 
 /// Refuses another output in a folder of results: no rerun would know that file.
 pub fn refuse_inside(folder: &Path, output: &Output) -> Result<(), Failure> {
-    let (Ok(folder), Some(inside)) = (std::fs::canonicalize(folder), folder_of_output(&output.path)) else {
+    let (Ok(whole), Some(inside)) = (std::fs::canonicalize(folder), folder_of_output(&output.path)) else {
         return Ok(());
     };
-    if !inside.starts_with(&folder) {
+    if !inside.starts_with(&whole) {
         return Ok(());
     }
     let shown = output.path.display();
-    Err(Failure::input(format!("{} {shown} is in the folder of --out, which holds its results alone", output.what))
-        .with_help("name a file elsewhere"))
+    Err(Failure::input(format!(
+        "{} {shown} is in {}, which holds results of a run alone",
+        output.what,
+        folder.display()
+    ))
+    .with_help("name a file elsewhere"))
 }
 
 /// Writes a whole output. Only the disk can make it fail.
