@@ -141,6 +141,11 @@ pub fn read(path: &Path) -> Result<SweepFile, Failure> {
     };
     let folder = files::folder_of(path);
     let neighbour = |name: &Located| {
+        let own = std::fs::canonicalize(path);
+        if own.is_ok_and(|own| std::fs::canonicalize(folder.join(&name.value)).is_ok_and(|named| named == own)) {
+            let error = LayerError::new("the file names itself as its grid");
+            return Err(error.with_help("name another sweep file, or remove `grid`").at(name.place.clone()));
+        }
         let found = text_of(&folder.join(&name.value));
         let missing = |failure: Failure| LayerError::new(format!("the grid cannot be used: {}", failure.message()));
         found.map_err(|failure| {
