@@ -191,7 +191,7 @@ fn called(words: &[String], watch: &Arc<Watch>) -> Result<Done, Failure> {
             let call = RunCall { sink, ..args.common.into_call(args.schemes) };
             Done::Runs(Box::new(Runs { results: compare::compared(&call)?.results, call }))
         }
-        Command::Sweep(args) if args.list => Done::Text(sweep::listed(&args.into_call().sweep)?),
+        Command::Sweep(args) if args.list => Done::Text(sweep::listed(&SweepCall { sink, ..args.into_call() })?),
         Command::Sweep(args) => {
             let call = SweepCall { sink, ..args.into_call() };
             swept(&call, None)?

@@ -357,7 +357,7 @@ fn guarded<T>(work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
     })
 }
 
-/// Calls `work` for 0 to `count` on this many threads. Results are in order; the first error in that order is returned.
+/// Calls `work` for 0 to `count` on this many threads, at least one. Results are in order; the first error in that order is returned.
 pub fn in_parallel<T: Send>(
     jobs: usize,
     count: usize,
@@ -374,7 +374,7 @@ pub fn in_parallel<T: Send>(
                 *entry.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(result);
             }
         };
-        for _ in 0..jobs.min(count) {
+        for _ in 0..jobs.max(1).min(count) {
             let thread = std::thread::Builder::new().name(RUN_THREAD.into());
             if thread.spawn_scoped(scope, take_turns).is_err() {
                 // The system gives no more threads: the running ones, or else this one, do all the work.

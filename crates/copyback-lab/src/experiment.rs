@@ -139,7 +139,7 @@ mod tests {
 
     #[test]
     fn impossible_numbers_and_two_workloads_are_refused_with_their_place() {
-        let refused = |experiment: Experiment| experiment.compare().err().expect("it is refused");
+        let refused = |experiment: Experiment| experiment.compare().unwrap_err();
         let of_seed = refused(Experiment { seed: Some(u64::MAX), ..Experiment::default() });
         assert_eq!(of_seed.place(), Some(("seed", 1, 1, "18446744073709551615")));
         let of_requests = refused(Experiment { requests: Some(0), ..Experiment::default() });
@@ -150,10 +150,30 @@ mod tests {
         assert_eq!(refused(two).message(), says);
     }
 
+    /// The text of a file is not in it: `main` prints its error with `Debug`.
+    #[test]
+    fn an_error_is_debugged_as_it_is_shown() {
+        let failure =
+            Experiment { settings: vec!["trigger.sofft=4".into()], ..Experiment::default() }.run().unwrap_err();
+        assert_eq!(format!("{failure:?}"), failure.to_string());
+        assert!(failure.place().is_some() && failure.to_string().lines().count() == 2, "{failure}");
+    }
+
+    #[test]
+    fn no_jobs_are_one_job_and_a_class_without_requests_has_no_times() {
+        let plan = experiment(&[], Vec::new(), &["workload.read_share=0"]).plan_of_one().expect("it is right");
+        let options = ExecutionOptions { jobs: 0, ..ExecutionOptions::default() };
+        let results = Results::of(ResultCommand::Run, plan, &options, KeptTables::default()).expect("it runs");
+        assert!(format!("{results:?}").contains("schemes: [\"baseline\"]"), "{results:?}");
+        let result = results.schemes().next().expect("a scheme ran");
+        assert!(result.read.is_none(), "{result:?}");
+        assert_eq!(result.write.map(|write| write.count), Some(300));
+    }
+
     #[test]
     fn a_policy_of_another_experiment_is_unknown() {
         let chosen = ["victim.policy=plugin", "victim.name=Mine"];
-        let failure = experiment(&["baseline"], Vec::new(), &chosen).compare().err().expect("it is refused");
+        let failure = experiment(&["baseline"], Vec::new(), &chosen).compare().unwrap_err();
         assert_eq!(failure.message(), "`victim.name`: there is no plugin `Mine`");
         assert_eq!(failure.place().map(|(name, .., value)| (name, value)), Some(("--set", "Mine")));
         assert!(failure.help().is_some());

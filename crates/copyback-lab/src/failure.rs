@@ -22,8 +22,8 @@ pub fn remedy(error: &std::io::Error) -> &'static str {
     }
 }
 
-/// Why a call failed.
-#[derive(Debug)]
+/// Why a call failed. Its `Debug` is its `Display`: `main` prints the error that it returns with `Debug`, and that of
+/// the fields has the whole text of a file.
 pub enum Failure {
     /// The command or an input is wrong: exit code 2.
     Input(Box<Diagnosis>),
@@ -259,6 +259,12 @@ impl std::fmt::Display for Failure {
         }
         f.write_str(self.message())?;
         self.help().map_or(Ok(()), |help| write!(f, "\nhelp: {help}"))
+    }
+}
+
+impl std::fmt::Debug for Failure {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        std::fmt::Display::fmt(self, f)
     }
 }
 

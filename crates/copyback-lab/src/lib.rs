@@ -12,7 +12,9 @@
 //!     let workload = Some("mixed-70-30".to_owned());
 //!     let experiment = Experiment { schemes, workload, requests: Some(5_000), ..Experiment::default() };
 //!     for result in experiment.compare()?.schemes() {
-//!         println!("{}: 99 % of reads took at most {} us", result.scheme, result.read.p99_ns / 1_000);
+//!         if let Some(read) = result.read {
+//!             println!("{}: 99 % of reads took at most {} us", result.scheme, read.p99_ns / 1_000);
+//!         }
 //!     }
 //!     Ok(())
 //! }

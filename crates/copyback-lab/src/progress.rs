@@ -1,10 +1,12 @@
 //! Progress of runs: for a screen, a log, or a calling program. It draws nothing itself.
 
+mod planning;
 mod preparation;
 mod watch;
 
 use copyback::run::Progress;
 use copyback_workload::printable::printable;
+pub use planning::Planning;
 pub use preparation::{DrivesToMake, Preparation};
 use std::borrow::Cow;
 use std::fmt::Debug;

@@ -61,6 +61,13 @@ pub struct Results {
     pub tables: KeptTables,
 }
 
+impl std::fmt::Debug for Results {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let schemes: Vec<&str> = self.plan.runs.iter().map(|planned| planned.scheme.as_str()).collect();
+        f.debug_struct("Results").field("command", &self.command).field("schemes", &schemes).finish_non_exhaustive()
+    }
+}
+
 /// The program, as results name it.
 #[derive(Serialize)]
 pub struct Program {
@@ -112,10 +119,10 @@ struct SchemeWall<'a> {
 pub struct SchemeResult<'a> {
     /// Its name.
     pub scheme: &'a str,
-    /// Response times of reads: their number, mean and percentiles, in nanoseconds.
-    pub read: &'a Latency,
-    /// Those of writes.
-    pub write: &'a Latency,
+    /// Response times of reads: their number, mean and percentiles, in nanoseconds; `None` without reads.
+    pub read: Option<&'a Latency>,
+    /// Those of writes; `None` without writes.
+    pub write: Option<&'a Latency>,
     /// Units programmed for each unit that the host wrote; `None` if it wrote nothing.
     pub write_amplification: Option<f64>,
     /// Whether the drive had settled, by the rule of the SNIA PTS.
@@ -131,10 +138,11 @@ impl Results {
     pub fn schemes(&self) -> impl Iterator<Item = SchemeResult<'_>> {
         self.plan.runs.iter().zip(&self.finished).map(|(planned, done)| {
             let report = &done.outcome.report;
+            let of_requests = |latency: &'_ Latency| latency.count > 0;
             SchemeResult {
                 scheme: &planned.scheme,
-                read: &report.response.read,
-                write: &report.response.write,
+                read: Some(&report.response.read).filter(|latency| of_requests(latency)),
+                write: Some(&report.response.write).filter(|latency| of_requests(latency)),
                 write_amplification: report.write_amplification.total,
                 steady: report.steady.verdict,
                 report,

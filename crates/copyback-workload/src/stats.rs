@@ -161,8 +161,8 @@ impl Footprint {
 /// Largest number of distinguished devices: their data takes some 30 MB.
 const DEVICES_MAX: usize = 1 << 18;
 
-/// The longest gap that is distinguished from longer gaps: about 73 years.
-const GAP_NS_MAX: u64 = 1 << 61;
+/// The longest gap that is distinguished from longer gaps: 292 years. A longer one counts in the last bin.
+const GAP_NS_MAX: u64 = i64::MAX as u64;
 
 /// Sums, counts and bitmaps on the way to [`TraceStats`].
 struct Collector {
@@ -373,6 +373,15 @@ mod tests {
         assert_eq!(stats.end_bytes, 12_288);
         assert_eq!(stats.size_histogram.iter().map(|bin| bin.count).sum::<u64>(), 4);
         assert_eq!(stats.gap_histogram.len(), 2);
+    }
+
+    /// Gaps of 110 and of 183 years.
+    #[test]
+    fn quantiles_of_the_longest_gaps_are_sorted() {
+        let times = [0, 3 << 60, 8 << 60];
+        let requests = times.map(|arrival_ns| request(arrival_ns, Op::Read, 0, 4096));
+        let gaps = TraceStats::collect(&mut requests.to_vec().into_iter()).unwrap().gaps;
+        assert!(gaps.median_ns >= 3 << 60 && gaps.p90_ns >= 5 << 60 && gaps.max_ns >= 5 << 60, "{gaps:?}");
     }
 
     #[test]

@@ -43,23 +43,13 @@ pub fn outputs(folder: &Path, plan: &Plan, tables: KeptTables) -> Vec<Output> {
 
 /// Refuses a folder that holds what the program did not write, and one that cannot be made.
 pub fn check(folder: &Path, plan: &Plan) -> Result<(), Failure> {
-    let shown = folder.display();
-    if std::fs::symlink_metadata(folder).is_ok() && !folder.is_dir() {
-        let what = if folder.is_symlink() { "a link that leads to no folder" } else { "a file, not a folder" };
-        return Err(Failure::input(format!("{shown} is {what}")).with_help("name a folder, or a new one"));
-    }
     let cannot_be = |planned: &&Planned| {
         planned.scheme.contains(['/', '\\']) || config_name(&planned.scheme).len() > NAME_BYTES_MAX
     };
     if let Some(planned) = plan.runs.iter().find(cannot_be) {
         return Err(Failure::input(format!("`{}` cannot be part of a file's name", planned.scheme)));
     }
-    let whole = folder.ancestors().find(|above| above.as_os_str().is_empty() || above.exists());
-    let standing = whole.filter(|above| !above.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    if !standing.is_dir() {
-        return Err(Failure::input(format!("{} is a file: {shown} cannot be in it", standing.display())));
-    }
-    files::check_writable(standing)?;
+    files::check_folder(folder)?;
     marker::foreign_file(folder).map_or(Ok(()), |name| Err(foreign(folder, &name)))?;
     let names = &names(plan, KeptTables::ALL) | &marker::files_of_earlier_run(folder);
     names.iter().map(|name| folder.join(name)).try_for_each(|path| match std::fs::symlink_metadata(&path) {

@@ -129,9 +129,7 @@ fn check_outputs(
     let mut outputs = vec![Output::new("the journal", journal_of(name, folder))];
     outputs.extend(experiments.iter().map(|e| Output::new("the table", table_of(name, folder, e, args))));
     outputs.push(Output::new("the claims", claims_of(name, folder, args)));
-    if folder.is_dir() {
-        outputs.iter().try_for_each(|output| files::check_output(&output.path))?;
-    }
+    files::check_in_folder(folder, outputs.iter().map(|output| &*output.path))?;
     if let Some(json) = &args.json {
         files::check_output(json)?;
         outputs.push(Output::new("--json", json));

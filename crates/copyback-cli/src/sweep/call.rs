@@ -49,7 +49,8 @@ impl CellArgs {
     /// The settings that the arguments replace in every cell.
     pub fn overrides(&self) -> Overrides {
         let (traces, sets) = (self.traces.clone(), self.sets.clone());
-        Overrides { traces, sets, fit: self.fit, seed: self.seed, warmup: self.warmup, ..Overrides::default() }
+        let sink = self.progress.sink();
+        Overrides { traces, sets, fit: self.fit, seed: self.seed, warmup: self.warmup, sink, ..Overrides::default() }
     }
 
     /// The options with which the cells are executed.

@@ -14,7 +14,6 @@ use crate::plan::Fitted;
 pub use call::SweepCall;
 use cluster::{Cluster, RemoteSweep};
 use copyback::run::Warmup;
-use copyback_lab::Sweep;
 pub use copyback_lab::sweep::{
     PlannedSweep, cluster, file, grid, inputs, journal, latencies, notes, objective, quantity, seeds, table,
 };
@@ -32,15 +31,15 @@ pub fn sweep(args: SweepArgs, cluster: impl FnOnce(&str) -> Result<Arc<dyn Clust
     let (is_list, dask) = (args.list, args.dask.clone());
     let call = args.into_call();
     if is_list {
-        return files::print(&listed(&call.sweep)?);
+        return files::print(&listed(&call)?);
     }
     let swept = swept(&call, dask.as_deref().map(cluster).transpose()?)?;
     if swept.is_stdout_taken { Ok(()) } else { files::print(&swept.text) }
 }
 
 /// The cells, for `--list`.
-pub fn listed(sweep: &Sweep) -> Result<String, Failure> {
-    let PlannedSweep { file, grid } = sweep.plan()?;
+pub fn listed(call: &SweepCall) -> Result<String, Failure> {
+    let PlannedSweep { file, grid } = call.sweep.plan_with_progress(&call.sink)?;
     Ok(list(&file, &grid))
 }
 
@@ -70,7 +69,7 @@ impl Swept {
 pub fn swept(call: &SweepCall, cluster: Option<Arc<dyn Cluster>>) -> Result<Swept, Failure> {
     let cluster = cluster.map(|cluster| RemoteSweep::new(cluster, &call.sweep)).transpose()?;
     let objective = Objective::parse(&call.objective)?;
-    let planned = call.sweep.plan()?;
+    let planned = call.sweep.plan_with_progress(&call.sink)?;
     let PlannedSweep { file, grid } = &planned;
     if let Some(objective) = &objective {
         objective.check_names(&Columns::usual(file, &grid.cells)?)?;
@@ -133,6 +132,9 @@ impl Outputs {
         let (text, latencies) = (table::text_beside(&table), latencies::path_beside(&table));
         check_outputs(&table, journal.as_deref(), call.latex.as_deref(), file, cells)?;
         refuse_other_format(&table)?;
+        if journal.is_some() {
+            [&text, &latencies].into_iter().try_for_each(|path| files::check_companion(path))?;
+        }
         if call.out.is_none() {
             refuse_unknown_table(&table, &table, journal.as_deref())?;
         }

@@ -31,13 +31,18 @@ fn error(sets: &[String]) -> Option<LayerError> {
     stack.resolve_parts().err()
 }
 
+/// What is wrong with settings.
+pub fn message(sets: &[String]) -> Option<String> {
+    error(sets).map(|error| error.message)
+}
+
 /// Names between backticks.
 fn quoted(text: &str) -> Vec<String> {
     text.split('`').skip(1).step_by(2).map(str::to_owned).collect()
 }
 
 /// The keys of a table with these settings.
-fn keys(sets: &[String], table: &str) -> Vec<String> {
+pub fn keys(sets: &[String], table: &str) -> Vec<String> {
     let error = error(&[sets, &[format!("{table}.{UNKNOWN}=1")]].concat());
     let help = error.filter(|error| error.message.contains("unknown key")).and_then(|error| error.help);
     help.and_then(|help| Some(quoted(help.split_once("keys: ")?.1))).unwrap_or_default()
@@ -57,7 +62,7 @@ fn choices(sets: &[String], key: &str) -> Vec<String> {
 }
 
 /// Whether a key is a table.
-fn is_table(sets: &[String], key: &str) -> bool {
+pub fn is_table(sets: &[String], key: &str) -> bool {
     let error = error(&[sets, &[format!("{key}={UNKNOWN}")]].concat());
     error.is_some_and(|error| error.message.contains("is a table, not a value"))
 }

@@ -43,6 +43,7 @@ mod settings;
 mod sweep;
 mod tails;
 mod terminal;
+mod times;
 mod trace_files;
 mod traces;
 mod validate;

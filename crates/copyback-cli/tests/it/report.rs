@@ -71,6 +71,8 @@ fn what_is_no_result_is_refused_with_what_helps() {
     std::fs::write(at("a.toml"), "device = \"small\"\n").unwrap();
     std::fs::write(at("a.json"), "{\"schema\": \"copyback/validate/1\"}").unwrap();
     std::fs::write(at("b.json"), "[1").unwrap();
+    std::fs::write(at("runs.json"), "{\"schema\": \"copyback/run/1\"}").unwrap();
+    std::fs::write(at("no-runs.json"), "{\"schema\": \"copyback/compare/1\", \"results\": []}").unwrap();
     std::fs::write(at("cut.parquet"), "PAR1").unwrap();
     for (name, says) in [
         ("none", "there is no result"),
@@ -78,6 +80,8 @@ fn what_is_no_result_is_refused_with_what_helps() {
         ("a.toml", "is neither JSON nor a Parquet table"),
         ("a.json", "copyback/validate/1"),
         ("b.json", "cannot be read"),
+        ("runs.json", "has no results of runs"),
+        ("no-runs.json", "has no results of runs"),
         ("cut.parquet", "is no whole Parquet table"),
         ("r/summary.parquet", "name its folder, that of --out"),
     ] {
@@ -100,6 +104,9 @@ fn a_result_is_not_written_over_and_its_folder_stays_its_own() {
         assert_eq!(code(&done), 2, "{}", error_text(&done));
         assert_eq!(std::fs::read(&document).unwrap(), before);
     }
+    // The message names the folder: `--out` is the page here.
+    let text = error_text(&report(&[&results], &results.join("page.html")));
+    assert!(text.contains("r, which holds results of a run alone"), "{text}");
 }
 
 /// What a few bytes of a file make large is refused before it takes memory.

@@ -249,6 +249,15 @@ fn a_grid_of_another_file_is_taken_over() {
     assert!(text.contains("mixed-70-30 trigger.soft=0.1: small, mixed-70-30, seed 7, 2,000 requests"), "{text}");
 }
 
+#[test]
+fn a_file_that_is_its_own_grid_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = file(folder.path(), "grid = \"./grid.toml\"\n");
+    let output = copyback(&["sweep", path.to_str().unwrap(), "--list"]);
+    let text = error_text(&output);
+    assert!(code(&output) == 2 && text.contains("the file names itself as its grid"), "{text}");
+}
+
 /// A file chooses among the grid's cases, and its settings go over the grid's, key by key.
 #[test]
 fn cases_and_settings_of_another_file_are_narrowed() {

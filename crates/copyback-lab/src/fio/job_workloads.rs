@@ -8,6 +8,8 @@ use super::job_notes::JobNotes;
 use super::layout::Files;
 use super::{JobName, Jobs};
 use crate::failure::Failure;
+use crate::files;
+use std::path::Path;
 use toml::{Table, Value};
 
 /// Workloads that were made so far.
@@ -160,6 +162,13 @@ fn replay(mut table: Table, job: &Job, path: &str) -> Result<Table, Failure> {
         let message = "a log is replayed whole, at its own pace";
         let cut = job.at(&["number_ios", "io_size", "rate", "rate_iops"]);
         return Err(cut.wrong(message, "remove number_ios, io_size, rate and rate_iops"));
+    }
+    // The table's place would be one of a text that no user wrote.
+    if path != "-" && copyback_workload::per_cpu::files(Path::new(path)).is_empty() {
+        files::check_file("trace", Path::new(path)).map_err(|failure| {
+            let help = failure.help().unwrap_or("name a log; a relative path begins in the current folder").to_owned();
+            job.at(&["read_iolog"]).wrong(failure.message(), help)
+        })?;
     }
     table.insert("trace".into(), Value::from(path));
     // fio's own logs, or those of blktrace: the content says which.

@@ -32,6 +32,61 @@ pub fn check_output(path: &Path) -> Result<(), Failure> {
     }
 }
 
+/// Refuses a file that is written beside an output, under a name that follows from the output's. The user did not name
+/// it, so that no program reads a pipe of this name: to open it would wait for ever.
+pub fn check_companion(path: &Path) -> Result<(), Failure> {
+    check_output(path)?;
+    if !is_pipe(path) {
+        return Ok(());
+    }
+    Err(Failure::input(format!("{} is a pipe, and would be written beside an output", path.display()))
+        .with_help("move it away, or name another output"))
+}
+
+#[cfg(unix)]
+fn is_pipe(path: &Path) -> bool {
+    use std::os::unix::fs::FileTypeExt;
+    std::fs::metadata(path).is_ok_and(|data| data.file_type().is_fifo())
+}
+
+#[cfg(not(unix))]
+fn is_pipe(_path: &Path) -> bool {
+    false
+}
+
+/// Refuses the files of a folder that may not exist yet: a folder that cannot be made, and names that are too long.
+pub fn check_in_folder<'a>(folder: &Path, files: impl IntoIterator<Item = &'a Path>) -> Result<(), Failure> {
+    let standing = check_folder(folder)?;
+    for file in files {
+        if folder.is_dir() {
+            check_output(file)?;
+        } else if let Some(name) = file.file_name()
+            && let Err(error) = std::fs::symlink_metadata(standing.join(name))
+            && error.kind() == std::io::ErrorKind::InvalidFilename
+        {
+            return Err(Failure::input(format!("cannot write {}: {}", file.display(), reason(&error)))
+                .with_help("name another file"));
+        }
+    }
+    Ok(())
+}
+
+/// Refuses a folder that cannot be made or written. Returns the part of its path that exists.
+pub fn check_folder(folder: &Path) -> Result<&Path, Failure> {
+    let shown = folder.display();
+    if std::fs::symlink_metadata(folder).is_ok() && !folder.is_dir() {
+        let what = if folder.is_symlink() { "a link that leads to no folder" } else { "a file, not a folder" };
+        return Err(Failure::input(format!("{shown} is {what}")).with_help("name a folder, or a new one"));
+    }
+    let standing = folder.ancestors().find(|above| above.as_os_str().is_empty() || above.exists());
+    let standing = standing.filter(|above| !above.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    if !standing.is_dir() {
+        return Err(Failure::input(format!("{} is a file: {shown} cannot be in it", standing.display())));
+    }
+    check_writable(standing)?;
+    Ok(standing)
+}
+
 /// Refuses a file that cannot be made, or must not be changed. `file` is what `path` leads to.
 fn check_replaceable(path: &Path, file: &Path) -> Result<(), Failure> {
     let folder = folder_of(file);
@@ -100,15 +155,19 @@ pub fn folder_of_output(path: &Path) -> Option<std::path::PathBuf> {
 
 /// Refuses another output in a folder of results: no rerun would know that file.
 pub fn refuse_inside(folder: &Path, output: &Output) -> Result<(), Failure> {
-    let (Ok(folder), Some(inside)) = (std::fs::canonicalize(folder), folder_of_output(&output.path)) else {
+    let (Ok(whole), Some(inside)) = (std::fs::canonicalize(folder), folder_of_output(&output.path)) else {
         return Ok(());
     };
-    if !inside.starts_with(&folder) {
+    if !inside.starts_with(&whole) {
         return Ok(());
     }
     let shown = output.path.display();
-    Err(Failure::input(format!("{} {shown} is in the folder of --out, which holds its results alone", output.what))
-        .with_help("name a file elsewhere"))
+    Err(Failure::input(format!(
+        "{} {shown} is in {}, which holds results of a run alone",
+        output.what,
+        folder.display()
+    ))
+    .with_help("name a file elsewhere"))
 }
 
 /// Writes a whole output. Only the disk can make it fail.

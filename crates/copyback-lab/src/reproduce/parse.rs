@@ -141,6 +141,9 @@ fn test(mut table: Table, file: &SweepFile, kind: Kind) -> Result<Test, LayerErr
         let help = "name a scheme: against = ..., or cells: base_cells = { ... }";
         return Err(wrong("the claim has no base of comparison", help));
     }
+    if !measure.is_figure() && against.as_ref() == Some(&scheme) && base_cells.is_empty() {
+        return Err(wrong("the claim compares a scheme with itself", "name another scheme: against = ..."));
+    }
     if measure.has_unit() != unit.is_some() {
         let help = "write for example measure = \"figure\", unit = \"ms\"";
         return Err(wrong("only a figure and a rise have a `unit`", help));

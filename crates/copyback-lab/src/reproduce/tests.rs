@@ -302,6 +302,12 @@ fn what_a_claim_cannot_be_asked_for_is_refused() {
     let unknown = refusal("trigger.whem", "");
     assert!(unknown.contains("no cells differ in `trigger.whem`"), "{unknown}");
     assert!(unknown.contains("did you mean `trigger.when`?"), "{unknown}");
+    let itself =
+        SCHEMES.to_owned() + &halved("published = -60").replace("against = \"baseline\"", "against = \"gc-par\"");
+    let text = Arc::new(Text::new("test.toml", itself));
+    let file = SweepFile::parse(&text, "test", Path::new(""), &|_| unreachable!("no grid is named")).unwrap();
+    let error = Claim::of_file(&file).expect_err("it is refused").to_string();
+    assert!(error.contains("the claim compares a scheme with itself"), "{error}");
     let twice = "is judged for each `trigger.when`, and also names values of it";
     for cells in ["cells", "base_cells"] {
         let named = refusal("trigger.when", &format!("{cells}.trigger.when = \"below\""));

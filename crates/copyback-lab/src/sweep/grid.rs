@@ -8,6 +8,7 @@ use crate::files;
 use crate::format::counted;
 use crate::plan::{self, CellChoice, ChosenWorkload, FitShare, NamedSet, Plan};
 use crate::policies::Policies;
+use crate::progress::{Planning, ProgressSink};
 use crate::workloads;
 use copyback::config::layers::{Layer, LayerError, Located};
 use copyback::run::Warmup;
@@ -36,6 +37,8 @@ pub struct Overrides {
     pub fit: Option<FitShare>,
     /// The seed, instead of the file's.
     pub seed: Option<u64>,
+    /// Receives the progress of planning.
+    pub sink: ProgressSink,
 }
 
 /// One cell of the grid.
@@ -69,7 +72,7 @@ const QUICK_PART: u64 = 10;
 pub fn cells(file: &SweepFile, over: &Overrides) -> Result<Grid, Failure> {
     refuse_sets_that_vary(file, over)?;
     refuse_blocks_beside_fit(file, over)?;
-    refuse_too_many(file, over)?;
+    let mut planning = Planning::new(&over.sink, "cells", refuse_too_many(file, over)?);
     let mut grid = Grid { cells: Vec::new(), left_out: Vec::new() };
     let mut known = plan::KnownTraces::default();
     let seeds = over.seed.map_or_else(|| file.seeds.clone(), |seed| vec![seed]);
@@ -89,6 +92,7 @@ pub fn cells(file: &SweepFile, over: &Overrides) -> Result<Grid, Failure> {
                 for &seed in &seeds {
                     let point = GridPoint { device, case, workload: &workload, varied: &varied, seed };
                     grid.cells.push(cell(file, &point, over, &mut known)?);
+                    planning.step();
                 }
             }
         }
@@ -102,16 +106,16 @@ pub fn cells(file: &SweepFile, over: &Overrides) -> Result<Grid, Failure> {
 /// Most runs of a grid: each has its configuration in memory, and few machines do this many in a year.
 const RUNS_MAX: usize = 1_000_000;
 
-/// Refuses a grid that is too large, before any of it is made.
-fn refuse_too_many(file: &SweepFile, over: &Overrides) -> Result<(), Failure> {
+/// Refuses a grid that is too large, before any of it is made. Returns its cells, with those of missing traces.
+fn refuse_too_many(file: &SweepFile, over: &Overrides) -> Result<usize, Failure> {
     let own_device = file.cases.iter().filter(|case| case.device.is_some()).count();
     let rows = file.devices.len().checked_mul(file.cases.len() - own_device).and_then(|n| n.checked_add(own_device));
     let seeds = if over.seed.is_some() { 1 } else { file.seeds.len() };
     let lengths = file.vary.iter().map(|vary| vary.settings.len()).chain([seeds]);
     let cells = lengths.fold(rows, |cells, length| cells.and_then(|cells| cells.checked_mul(length)));
     let runs = cells.and_then(|cells| cells.checked_mul(file.schemes.len()));
-    if runs.is_some_and(|runs| runs <= RUNS_MAX) {
-        return Ok(());
+    if let Some(cells) = cells.filter(|_| runs.is_some_and(|runs| runs <= RUNS_MAX)) {
+        return Ok(cells);
     }
     let many = runs.map_or_else(|| "more runs than can be counted".to_owned(), |runs| counted(runs as u64, "run"));
     let schemes = counted(file.schemes.len() as u64, "scheme");

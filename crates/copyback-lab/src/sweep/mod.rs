@@ -28,7 +28,7 @@ use crate::overload;
 use crate::plan::{self, FitShare, Plan};
 use crate::policies::{self, SuppliedPolicy};
 use crate::preconditioned::{self, Preconditioned};
-use crate::progress::{Bar, Bars};
+use crate::progress::{Bar, Bars, ProgressSink};
 use cluster::RemoteSweep;
 use copyback::config::layers::{LayerError, Located, Text};
 use copyback::run::Warmup;
@@ -78,6 +78,14 @@ impl Sweep {
     /// # Errors
     /// If the file or a setting is wrong, or no cell is left because all traces are missing.
     pub fn plan(&self) -> Result<PlannedSweep, Failure> {
+        self.plan_with_progress(&ProgressSink::Discard)
+    }
+
+    /// The same, and shows how far it is: a large grid takes minutes.
+    ///
+    /// # Errors
+    /// Those of [`Self::plan`].
+    pub fn plan_with_progress(&self, sink: &ProgressSink) -> Result<PlannedSweep, Failure> {
         plan::refuse_repeated_keys(&self.settings)?;
         let (policies, mut settings) = policies::named(&self.policies)?;
         settings.extend_from_slice(&self.settings);
@@ -91,6 +99,7 @@ impl Sweep {
             policies,
             fit: self.fit,
             seed: self.seed,
+            sink: sink.clone(),
             ..Overrides::default()
         };
         let grid = grid::cells(&file, &over)?;
@@ -132,6 +141,11 @@ pub fn read(path: &Path) -> Result<SweepFile, Failure> {
     };
     let folder = files::folder_of(path);
     let neighbour = |name: &Located| {
+        let own = std::fs::canonicalize(path);
+        if own.is_ok_and(|own| std::fs::canonicalize(folder.join(&name.value)).is_ok_and(|named| named == own)) {
+            let error = LayerError::new("the file names itself as its grid");
+            return Err(error.with_help("name another sweep file, or remove `grid`").at(name.place.clone()));
+        }
         let found = text_of(&folder.join(&name.value));
         let missing = |failure: Failure| LayerError::new(format!("the grid cannot be used: {}", failure.message()));
         found.map_err(|failure| {

@@ -212,7 +212,9 @@ fn of_document(path: &Path, folder: Option<&Path>) -> Result<Kind, Failure> {
         return Err(refused(path, &format!("holds more runs than a page has room for: more than {most}")));
     }
     let schema = document["schema"].as_str().unwrap_or_default().to_owned();
+    let has_runs = document["results"].as_array().is_some_and(|runs| !runs.is_empty());
     match schema.as_str() {
+        "copyback/run/1" | "copyback/compare/1" if !has_runs => Err(refused(path, "has no results of runs")),
         "copyback/run/1" | "copyback/compare/1" => Ok(Kind::Runs(Runs::read(document, folder)?)),
         "" => Err(refused(path, "is no document of copyback: it has no `schema`")),
         other => match ReproductionDocument::read(&document) {

@@ -26,10 +26,11 @@ const GENERATED: &str = "<!-- Written by `copyback schemes --pages docs/schemes`
 
 /// Writes the page of every scheme, its drawing and the index into a folder.
 pub fn write_all(folder: &Path) -> Result<(), Failure> {
+    outputs::check_folder(folder)?;
     let names = SCHEMES.iter().map(|scheme| scheme.name).chain(["README"]);
     names.clone().try_for_each(|name| refuse_foreign(folder, name))?;
     std::fs::create_dir_all(folder)
-        .map_err(|error| Failure::input(format!("--pages {}: {error}", folder.display())))?;
+        .map_err(|error| Failure::input(format!("--pages {}: {}", folder.display(), files::reason(&error))))?;
     let write = |name: &str, text: &str| outputs::write_text(&folder.join(name), text);
     for scheme in SCHEMES {
         write(&format!("{}.md", scheme.name), &page(scheme)?)?;
@@ -44,6 +45,9 @@ pub fn write_all(folder: &Path) -> Result<(), Failure> {
 /// project's own README.
 fn refuse_foreign(folder: &Path, name: &str) -> Result<(), Failure> {
     let (page, drawing) = (folder.join(format!("{name}.md")), folder.join(format!("{name}.svg")));
+    if folder.is_dir() {
+        [&page, &drawing].into_iter().try_for_each(|path| outputs::check_companion(path))?;
+    }
     let Some(foreign) = [&page, &drawing].into_iter().find(|path| path.is_file()) else { return Ok(()) };
     if foreign == &page && files::read_text("page", &page).is_ok_and(|text| text.starts_with(GENERATED_START)) {
         return Ok(());

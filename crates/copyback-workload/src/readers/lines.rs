@@ -196,13 +196,15 @@ impl<F: LineFormat> LineReader<F> {
     }
 }
 
-/// The error of the disk or of a compressed stream.
+/// The error of the disk or of a compressed stream. `after`: the lines or records before it; 0 if no reader counted
+/// them, because the format was still being detected.
 pub(crate) fn read_error(file: &str, after: u64, error: &io::Error) -> Error {
+    let place = if after == 0 { String::new() } else { format!(", after line or record {after}") };
     if error.kind() == io::ErrorKind::UnexpectedEof {
-        return Error::new(format!("{file}: the compressed data end too early, after line or record {after}"))
+        return Error::new(format!("{file}: the compressed data end too early{place}"))
             .with_help("the file was cut off: copy or download it again");
     }
-    Error::new(format!("{file}, after line or record {after}: {error}"))
+    Error::new(format!("{file}{place}: {error}"))
 }
 
 impl<F: LineFormat> RecordReader for LineReader<F> {
@@ -244,5 +246,20 @@ impl<F: LineFormat> RecordReader for LineReader<F> {
             notes.push(format!("{padding} of zero bytes left out: padding"));
         }
         notes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_is_named_only_if_lines_were_counted() {
+        let cut = io::Error::from(io::ErrorKind::UnexpectedEof);
+        let said = |after: u64, error: &io::Error| read_error("a.gz", after, error).to_string();
+        assert!(said(0, &cut).starts_with("a.gz: the compressed data end too early"), "{}", said(0, &cut));
+        assert!(said(7, &cut).contains("too early, after line or record 7"), "{}", said(7, &cut));
+        let bad = io::Error::other("bad block");
+        assert!(said(0, &bad).starts_with("a.gz: bad block") && said(7, &bad).contains("record 7: bad block"));
     }
 }

@@ -1,5 +1,6 @@
 //! The configuration of an array.
 
+use crate::config::times::{DISTANCE_MAX_NS, check_step};
 use crate::config::{GeometryConfig, KeyError, Rate};
 use crate::observe::array_report::VolumeTotals;
 use crate::redundancy::planner::Partial;
@@ -11,20 +12,6 @@ const STRIPE_UNIT_BYTES: u64 = 4096;
 
 /// The most drives of an array: a set of drives is a 64-bit word.
 pub const DRIVES_MAX: u32 = 64;
-
-/// The longest time that can be set, 146 years: its sum with any time of a run fits into 64 bits.
-const TIME_MAX_NS: u64 = 1 << 62;
-
-/// The longest delay of a request.
-const DELAY_MAX_NS: u64 = 1_000_000_000;
-
-/// Checks that a time can be added to any moment of a run.
-pub(super) fn check_time(key: &str, time: Nanos) -> Result<(), KeyError> {
-    match time.0 {
-        0..=TIME_MAX_NS => Ok(()),
-        _ => Err(KeyError::new(key, format!("{time} is longer than any run")).with_help("use at most 1000000 h")),
-    }
-}
 
 /// Several drives behind one volume. `[array]`
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -198,11 +185,7 @@ impl ArrayConfig {
             return Err(KeyError::new("array.gc_aware_reads", "raid-0 has no redundancy to read from")
                 .with_help("leave it out, or use `array.level` \"raid-1\", \"raid-10\", \"raid-5\" or \"raid-6\""));
         }
-        // The delays of successive requests add up.
-        if self.delay.0 > DELAY_MAX_NS {
-            let message = format!("a controller delay of {} is not possible", self.delay);
-            return Err(KeyError::new("array.delay", message).with_help("use at most 1 s"));
-        }
+        check_step("array.delay", self.delay)?;
         self.check_failures()?;
         self.check_overrides()
     }
@@ -235,7 +218,7 @@ impl ArrayConfig {
         }
         let unit_bytes = self.stripe_unit_bytes(1);
         let unit_ns = self.rebuild.map(|rate| rate.checked_transfer_ns(unit_bytes).unwrap_or(u64::MAX));
-        if unit_ns.is_some_and(|ns| ns > TIME_MAX_NS) {
+        if unit_ns.is_some_and(|ns| ns > DISTANCE_MAX_NS) {
             let message = format!("the rebuild of a stripe unit of {unit_bytes} bytes takes more than 146 years");
             return Err(KeyError::new("array.rebuild", message).with_help("use a higher rate, or smaller units"));
         }

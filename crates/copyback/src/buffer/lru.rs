@@ -18,6 +18,7 @@
 //!   at once, until the next request arrives.
 
 use super::{BufferPolicy, Early, Parameters, Staying, Take, whole};
+use crate::config::times::check_step;
 use crate::config::{GeometryConfig, KeyError};
 use crate::flash::geometry::Geometry;
 use crate::ftl::allocation::{Known, PagePlacement};
@@ -53,6 +54,7 @@ impl Default for Params {
 impl Parameters for Params {
     fn check(&self, geometry: &GeometryConfig) -> Result<(), KeyError> {
         self.early().check()?;
+        check_step("buffer.latency", self.latency)?;
         // A write comes in page by page, each as a whole. A buffer that cannot hold one would wait for ever.
         let page_bytes = geometry.page_size.0;
         if self.size.0 < page_bytes {

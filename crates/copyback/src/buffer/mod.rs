@@ -25,6 +25,7 @@ pub mod plane_lists;
 pub use pages::{Leaving, Set};
 
 use crate::config::layers::Kept;
+use crate::config::times::check_distance;
 use crate::config::{GeometryConfig, KeyError, axis, number};
 use crate::flash::geometry::Geometry;
 use crate::ftl::allocation::{Known, PagePlacement};
@@ -144,7 +145,7 @@ impl Early {
         match self.idle_after {
             Some(Nanos(0)) => Err(KeyError::new("buffer.idle_after", "a drive is never idle for no time")
                 .with_help("use a time such as \"10 ms\", or leave it out")),
-            _ => Ok(()),
+            time => time.map_or(Ok(()), |time| check_distance("buffer.idle_after", time)),
         }
     }
 }

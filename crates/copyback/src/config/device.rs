@@ -1,5 +1,6 @@
 //! The description of a drive, as its user writes it.
 
+use super::times::check_step;
 use super::{KeyError, Rate, number};
 use copyback_workload::units::{Bytes, Nanos};
 use serde::{Deserialize, Serialize};
@@ -289,7 +290,8 @@ impl TimingConfig {
                     ));
             }
         }
-        Ok(())
+        check_step("timing.command", self.command)?;
+        check_step("timing.cache_busy", self.cache_busy)
     }
 }
 

@@ -9,6 +9,7 @@ pub mod presets;
 mod rate;
 pub mod renamed;
 pub mod share_or_count;
+pub(crate) mod times;
 
 pub(crate) use axis::axis;
 pub use axis::{Axis, Choice};

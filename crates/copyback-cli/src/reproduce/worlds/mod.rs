@@ -13,6 +13,7 @@ use crate::sweep::journal::Journal;
 use copyback_lab::reproduce::worlds::WorldStudy;
 pub use copyback_lab::reproduce::worlds::{Summary, Worlds};
 use copyback_report::reproduction::curve;
+use copyback_workload::write::target::folder_of;
 use std::path::{Path, PathBuf};
 
 /// Runs the worlds.
@@ -77,13 +78,9 @@ impl Places {
             Output::new("the document", &self.document),
             Output::new("the picture", &self.curve),
         ];
-        let mut outputs = Vec::new();
-        for output in own {
-            if output.path.parent().is_some_and(Path::is_dir) {
-                files::check_output(&output.path)?;
-            }
-            outputs.push(output);
-        }
+        let folder = folder_of(&self.journal);
+        files::check_in_folder(folder, own.iter().map(|output| &*output.path))?;
+        let mut outputs = Vec::from(own);
         if let Some(json) = &args.json {
             files::check_output(json)?;
             outputs.push(Output::new("--json", json));

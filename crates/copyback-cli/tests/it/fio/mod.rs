@@ -389,6 +389,12 @@ fn a_log_of_fio_is_replayed_as_fio_wrote_it() {
         let seen: Vec<_> = seen.iter().map(|asked| (asked.is_read, asked.offset_bytes, asked.len_bytes)).collect();
         assert_eq!(seen, [(true, 8192, 4096), (false, 0, 16384)], "{text}");
     }
+    // The place of a missing log is the job's line.
+    let job = folder.path().join("missing.fio");
+    std::fs::write(&job, "[global]\nrw=read\n[j]\nread_iolog=none.log\n").unwrap();
+    let output = copyback(&["run", "-q", "--fio", job.to_str().unwrap()]);
+    let text = error_text(&output);
+    assert!(code(&output) == 2 && text.contains("missing.fio:4:1") && text.contains("no trace none.log"), "{text}");
     // The requests that fio logged for a job equal that job's requests.
     let text = "[j]\nioengine=null\nrw=randrw\nbs=4k\nsize=1m\n";
     let Some(theirs) = of_fio(folder.path(), text) else { return };

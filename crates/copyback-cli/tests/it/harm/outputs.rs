@@ -357,3 +357,50 @@ fn pages_go_over_pages_alone() {
     assert!(place.path("README.md").is_symlink());
     place.done(&["schemes", "--pages", "."]);
 }
+
+/// Files beside an output, which the user did not name, and pages: opening a pipe there would wait for ever.
+#[test]
+fn pipes_beside_an_output_are_refused_before_the_run() {
+    let place = place();
+    for name in ["p.csv", "p-latencies.parquet"] {
+        let pipe = place.pipe(name);
+        place.refused(&["sweep", "sweep.toml", "--quiet", "--out", "p.parquet"], &[name, "is a pipe"]);
+        std::fs::remove_file(pipe).unwrap();
+    }
+    std::fs::create_dir(place.path("pages")).unwrap();
+    for name in ["pages/baseline.md", "pages/baseline.svg"] {
+        let pipe = place.pipe(name);
+        place.refused(&["schemes", "--pages", "pages"], &[name, "is a pipe"]);
+        std::fs::remove_file(pipe).unwrap();
+    }
+}
+
+/// Names of files beside the table, or in a new folder, are longer than the name that the user chose.
+#[test]
+fn names_that_become_too_long_are_refused_before_the_run() {
+    let place = place();
+    let of = |letters: usize, ending: &str| format!("{}{ending}", "n".repeat(letters));
+    place.file(&of(240, ".toml"), SWEEP);
+    place.file(&of(130, ".toml"), CLAIMS);
+    let before = place.names();
+    let says = ["cannot write", "-latencies.parquet", "name another file"];
+    place.refused(&["sweep", &of(240, ".toml"), "--quiet"], &says);
+    let (claims, says) = (format!("./{}", of(130, ".toml")), ["cannot write", ".parquet", "name another file"]);
+    for out in [&[][..], &["--out", "."], &["--out", "a/b"]] {
+        place.refused(&with(&["reproduce", &claims, "--quiet"], out), &says);
+    }
+    assert_eq!(place.names(), before);
+}
+
+/// A folder of outputs that is a file, or in a file.
+#[test]
+fn folders_that_cannot_be_made_are_refused_before_the_run() {
+    let place = place();
+    place.file("file", "mine");
+    let commands: [&[&str]; 2] = [&["schemes", "--pages"], &["reproduce", "./claims.toml", "--quiet", "--out"]];
+    for command in commands {
+        place.refused(&with(command, &["file"]), &["file is a file, not a folder", "name a folder, or a new one"]);
+        place.refused(&with(command, &["file/below"]), &["file is a file: file/below cannot be in it"]);
+    }
+    assert_eq!(place.read("file"), "mine");
+}

@@ -20,6 +20,8 @@ use super::runner::{self, PlannedExperiment};
 use super::verdict::Verdict;
 use crate::execute::ExecutionOptions;
 use crate::failure::Failure;
+use crate::format::counted;
+use crate::progress::{Planning, ProgressSink};
 use crate::sweep::file::SweepFile;
 use crate::sweep::grid::{self, Overrides};
 use crate::sweep::journal::{CellResult, Journal};
@@ -93,6 +95,7 @@ impl WorldStudy {
         let all: Vec<&World> = std::iter::once(&decided).chain(&worlds).collect();
         let context = WorldContext { world_study: self, is_small: !is_full_size, options };
         let claims = context.claims()?;
+        context.check()?;
         let ran = context.run(&all, journal)?;
         let mut rows = all.iter().zip(ran).map(|(world, ran)| row(world, open, &claims, ran));
         let decided = rows.next().expect("the decided world is the first");
@@ -120,11 +123,8 @@ impl WorldStudy {
 /// Whether settings decide it.
 fn is_fixed(decision: &Decision, sets: &[String]) -> bool {
     let key = |set: &str| crate::sweep::file::normalised_key(set.split('=').next().unwrap_or_default());
-    let fixed: Vec<String> = sets.iter().map(|set| key(set)).collect();
-    match &decision.admissible {
-        Admissible::Range(range) => range.keys.iter().any(|own| fixed.contains(own)),
-        Admissible::Choices(choices) => choices.iter().flat_map(|(_, sets)| sets).any(|set| fixed.contains(&key(set))),
-    }
+    let own = decision.keys();
+    sets.iter().any(|set| own.contains(&key(set)))
 }
 
 fn about(decision: &Decision) -> DecisionAbout {
@@ -207,10 +207,41 @@ impl WorldContext<'_> {
         Ok(claims)
     }
 
+    /// Refuses decisions that are wrong whatever the draw: as worlds they would look like properties of the paper.
+    fn check(&self) -> Result<(), Failure> {
+        let WorldStudy { open, overrides, .. } = self.world_study;
+        let seed = overrides.seed.unwrap_or(1);
+        let world = |sets: Vec<String>| World { number: 1, seed, values: Vec::new(), sets };
+        // Settings of the caller may make every world impossible.
+        self.experiments(&world(Vec::new()))?;
+        for decision in &open.decisions {
+            let tried = decision.admissible.bounds().into_iter().map(|sets| self.experiments(&world(sets)));
+            if let Ok(failures) = tried.map(|made| made.err().ok_or(())).collect::<Result<Vec<_>, ()>>()
+                && let Some(first) = failures.first()
+            {
+                let message = format!("no value of the decision `{}` is possible: {}", decision.name, first.message());
+                return Err(Failure::input(message).with_help("correct its keys, or its values, in open.toml"));
+            }
+        }
+        if !self.is_small || overrides.is_quick || overrides.requests.is_some() {
+            return Ok(());
+        }
+        let whole = Self { is_small: false, ..*self }.experiments(&world(Vec::new()))?;
+        let cells = whole.iter().flat_map(|experiment| &experiment.cells);
+        match cells.filter_map(|cell| cell.plan.requests).min() {
+            Some(requests) if open.part > requests => {
+                let message =
+                    format!("`part` of open.toml is {}, but a run has {}", open.part, counted(requests, "request"));
+                Err(Failure::input(message).with_help(format!("use at most {requests}")))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// The experiments of a world, with their cells.
     fn experiments(&self, world: &World) -> Result<Vec<PlannedExperiment>, Failure> {
         let WorldStudy { files, open, overrides, .. } = self.world_study;
-        let mut over = Overrides { seed: Some(world.seed), ..overrides.clone() };
+        let mut over = Overrides { seed: Some(world.seed), sink: ProgressSink::Discard, ..overrides.clone() };
         let of_drive: &[String] = if self.is_small { &open.sets } else { &[] };
         let sets = Sets::of(of_drive.iter().chain(&world.sets).chain(&over.sets));
         over.part = self.is_small.then_some(open.part);
@@ -234,7 +265,13 @@ impl WorldContext<'_> {
 
     /// Runs all worlds together. If one fails, each is run by itself, so that the others are not lost.
     fn run(&self, worlds: &[&World], journal: &mut Journal) -> Result<Vec<Ran>, Failure> {
-        let made = || worlds.iter().map(|world| self.experiments(world));
+        let made = || {
+            let mut planning = Planning::new(&self.options.sink, "worlds", worlds.len());
+            worlds.iter().map(move |world| {
+                planning.step();
+                self.experiments(world)
+            })
+        };
         let mut whole: Vec<Result<Vec<PlannedExperiment>, Failure>> = made().collect();
         if let Some(Err(_)) = whole.first() {
             return Err(whole.remove(0).err().expect("it is an error"));

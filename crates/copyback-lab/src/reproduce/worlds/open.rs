@@ -4,6 +4,7 @@
 use crate::sweep::file::{self, Setting};
 use crate::sweep::text::{Entry, Node, Table, Value};
 use copyback::config::layers::{LayerError, Located, Text, TextSpan};
+use copyback_workload::units::{parse_bytes, parse_duration_ns};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -77,6 +78,9 @@ impl Open {
                     &place,
                 ));
             }
+            if let Some(key) = decisions.iter().flat_map(Decision::keys).find(|key| decision.keys().contains(key)) {
+                return Err(refused(&format!("two decisions set `{key}`"), "let one of them set it", &place));
+            }
             decisions.push(decision);
         }
         let place = table.place.clone();
@@ -105,13 +109,18 @@ impl Decision {
         };
         let (name, sentence, source) = (needed("name")?, needed("sentence")?, needed("where")?);
         let keys = table.take_texts("keys")?.or(table.take_texts("key")?).unwrap_or_default();
+        let mut seen = BTreeSet::new();
+        if let Some(twin) = keys.iter().find(|key| !seen.insert(file::normalised_key(&key.value))) {
+            let error = LayerError::new(format!("`{}` is there twice", twin.value)).with_help("write it once");
+            return Err(error.at(twin.place.clone()));
+        }
         let keys: Vec<String> = keys.into_iter().map(|key| key.value).collect();
         let is_log = table.take_bool("log")?.unwrap_or(false);
         let unit = table.take_text("unit")?.map(|unit| unit.value);
         let range = table.take("range");
         let values = table.take("values");
         let choices = table.take_tables("choice")?;
-        let decided = table.take("decided").map(|entry| shown(&entry.node.plain()));
+        let decided = table.take("decided");
         table.finish()?;
         let wrong = |message: &str, help: &str| Err(refused(message, help, &place));
         let Some(decided) = decided else { return wrong("`decided` of an [[open]] is missing", "write what is set") };
@@ -134,7 +143,47 @@ impl Decision {
         if has_no_key {
             return wrong("the decision decides nothing", "name its `key`, and two values or more");
         }
-        Ok(Self { name, sentence, source, decided, admissible })
+        if !admissible.has(&decided.node.plain()) {
+            let help = "write one of the admissible values, or several words that describe the setting";
+            return Err(refused("`decided` is no admissible value", help, &decided.node.place));
+        }
+        Ok(Self { name, sentence, source, decided: shown(&decided.node.plain()), admissible })
+    }
+
+    /// The keys that it sets.
+    pub fn keys(&self) -> BTreeSet<String> {
+        let key = |set: &str| file::normalised_key(set.split('=').next().unwrap_or_default());
+        match &self.admissible {
+            Admissible::Range(range) => range.keys.iter().map(|own| file::normalised_key(own)).collect(),
+            Admissible::Choices(choices) => choices.iter().flat_map(|(_, sets)| sets).map(|set| key(set)).collect(),
+        }
+    }
+}
+
+impl Admissible {
+    /// Whether a decided value is one of these. Several words that are no quantity describe a setting that is none:
+    /// "one block above the start".
+    fn has(&self, decided: &toml::Value) -> bool {
+        match (self, decided) {
+            (Self::Choices(choices), _) => choices.iter().any(|(name, _)| *name == shown(decided)),
+            (Self::Range(range), toml::Value::Integer(number)) => range.has(*number as f64),
+            (Self::Range(range), toml::Value::Float(number)) => range.has(*number),
+            (Self::Range(range), toml::Value::String(text)) => match range.number_of(text) {
+                Some(number) => range.has(number),
+                None => text.trim().contains(' '),
+            },
+            _ => false,
+        }
+    }
+
+    /// The settings of its bounds, or of each choice that sets something.
+    pub fn bounds(&self) -> Vec<Vec<String>> {
+        match self {
+            Self::Range(range) => vec![range.sets(range.least), range.sets(range.most)],
+            Self::Choices(choices) => {
+                choices.iter().map(|(_, sets)| sets.clone()).filter(|sets| !sets.is_empty()).collect()
+            }
+        }
     }
 }
 
@@ -180,6 +229,20 @@ fn choice(mut table: Table) -> Result<(String, Vec<String>), LayerError> {
 }
 
 impl Range {
+    /// Whether a number is in it.
+    fn has(&self, number: f64) -> bool {
+        (self.least..=self.most).contains(&number)
+    }
+
+    /// The number of a quantity, in the range's unit; `None` if the text is no quantity.
+    fn number_of(&self, text: &str) -> Option<f64> {
+        let Some(unit) = &self.unit else { return text.trim().parse().ok() };
+        let units = |parse: fn(&str) -> Result<u64, String>| {
+            Some(parse(text).ok()? as f64 / parse(&format!("1 {unit}")).ok()? as f64)
+        };
+        units(parse_duration_ns).or_else(|| units(parse_bytes))
+    }
+
     /// The number at a share of the range.
     pub fn at(&self, share: f64) -> f64 {
         let value = match self.is_log {

@@ -87,6 +87,50 @@ fn a_mistake_in_open_decisions_names_its_place() {
     assert!(wrong("decided = \"waiting\"\n", "").contains("`decided` of an [[open]] is missing"));
     assert!(wrong("sentence = \"not published\"\n", "").contains("`sentence` of an [[open]] is missing"));
     assert!(wrong("key = \"trigger.when\"", "kee = \"trigger.when\"").contains("unknown key `kee`"));
+    let twins = "keys = [\"workload.footprint\", \"workload . footprint\"]";
+    let ages = "keys = [\"precondition.footprint\", \"workload.footprint\"]";
+    assert!(wrong(ages, twins).contains("is there twice"));
+    assert!(wrong("key = \"trigger.when\"", "key = \"workload.footprint\"").contains("two decisions set"));
+}
+
+/// A decided value is in the range or among the choices; several words describe what is no value.
+#[test]
+fn a_decided_value_is_admissible() {
+    let read = |decided: &str| open(&OPEN.replace("decided = 0.07", &format!("decided = {decided}"))).map(drop);
+    for right in ["0.01", "0.5", "\"0.07\"", "\"one block above the start\""] {
+        assert!(read(right).is_ok(), "{right}: {:?}", read(right));
+    }
+    for wrong in ["\"x\"", "100", "nan", "inf", "-1", "0.6", "\"0.6\"", "[0.07]", "true"] {
+        let message = read(wrong).unwrap_err().to_string();
+        assert!(message.contains("`decided` is no admissible value"), "{wrong}: {message}");
+    }
+    let timed = |decided: &str| open(&OPEN.replace("decided = 1\n", &format!("unit = \"ms\"\ndecided = {decided}\n")));
+    assert!(timed("\"3000 us\"").is_ok() && timed("4").is_ok());
+    assert!(timed("\"5 ms\"").is_err() && timed("\"1 s\"").is_err());
+    assert!(open(&OPEN.replace("decided = \"waiting\"", "decided = \"always\"")).is_err());
+    assert!(open(&OPEN.replace("decided = \"none\"", "decided = \"nothing at all\"")).is_err());
+}
+
+/// Decisions that no drive can take are errors, not impossible worlds; so is a part beyond the requests.
+#[test]
+fn decisions_without_a_possible_value_are_refused() {
+    let refused = |from: &str, to: &str| {
+        let reproduction = Reproduction { paper: "tpds20".into(), ..Reproduction::default() };
+        let mut world_study = reproduction.world_study().expect("the paper has open decisions");
+        let text = OPEN.replace("preemption.victims", "trigger.soft").replace(from, to);
+        world_study.open = open(&text).unwrap();
+        world_study.open.decisions.retain(|decision| decision.name == "victims");
+        let options = ExecutionOptions::default();
+        let context = super::WorldContext { world_study: &world_study, is_small: true, options: &options };
+        context.check().err().map(|failure| failure.message().to_owned())
+    };
+    assert_eq!(refused("", ""), None);
+    for key in ["nosuch.key", "nosuch:trigger.soft", "", "precondition.mode"] {
+        let message = refused("key = \"trigger.soft\"", &format!("key = \"{key}\"")).expect("it is refused");
+        assert!(message.contains("no value of the decision `victims` is possible"), "{key}: {message}");
+    }
+    let message = refused("part = 4", "part = 100000000").expect("it is refused");
+    assert!(message.contains("`part` of open.toml is 100000000"), "{message}");
 }
 
 #[test]
@@ -147,6 +191,7 @@ fn every_papers_worlds_can_be_planned() {
         let world_study = reproduction.world_study().unwrap_or_else(|error| panic!("{}: {error:?}", paper.name));
         let options = ExecutionOptions::default();
         let context = super::WorldContext { world_study: &world_study, is_small: true, options: &options };
+        assert!(context.check().is_ok(), "{}: {:?}", paper.name, context.check());
         let decided = super::World { number: 0, seed: 1, values: Vec::new(), sets: Vec::new() };
         for world in worlds(&world_study.open.decisions, 8, 1).iter().chain([&decided]) {
             let made = context.experiments(world);

@@ -40,7 +40,7 @@ pub mod uncoordinated;
 
 pub use controller::{ArrayState, Controller, DriveOrder, Round};
 
-use super::config::check_time;
+use crate::config::times::check_distance;
 use crate::config::{KeyError, axis};
 use crate::ssd::gc::coordination::{Force, PauseMode};
 use crate::tasks::gc::trigger::FreeLevel;
@@ -254,7 +254,7 @@ impl CoordinationConfig {
     /// Checks the parameters.
     pub fn check(&self) -> Result<(), KeyError> {
         let latency_ns = self.common().map_or(0, |common| common.message_latency_ns);
-        check_time("coordination.message_latency", Nanos(latency_ns))?;
+        check_distance("coordination.message_latency", Nanos(latency_ns))?;
         self.parameters().check()
     }
 }
@@ -264,6 +264,6 @@ fn check_period(key: &str, time: Nanos) -> Result<(), KeyError> {
     match time.0 {
         0..1_000 => Err(KeyError::new(key, format!("polls every {time} would dominate the run time"))
             .with_help("use 1 us or more, such as \"1 ms\"")),
-        _ => check_time(key, time),
+        _ => check_distance(key, time),
     }
 }

@@ -19,8 +19,8 @@
 
 use super::reactive_selective::Registered;
 use super::{Common, CoordinationPolicy, CoordinationView, Drives, Message, Order, Parameters, check_period, params};
-use crate::array::config::check_time;
 use crate::config::KeyError;
+use crate::config::times::check_distance;
 use crate::ssd::gc::coordination::{Force, PauseMode, Stop};
 use copyback_workload::units::Nanos;
 
@@ -65,7 +65,7 @@ impl Parameters for Params {
             let why = "drives that stop at the level of their own collection would register again at once";
             return Err(KeyError::new("coordination.idle_stop", why).with_help("use \"report\" or \"reserve\""));
         }
-        check_time("coordination.idle_after", self.idle_after)?;
+        check_distance("coordination.idle_after", self.idle_after)?;
         check_period("coordination.idle_poll", self.idle_poll)
     }
 }

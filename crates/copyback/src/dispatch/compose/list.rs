@@ -53,6 +53,7 @@
 //!     the program.
 //!   - A write that joins delays the program by its transfer under both values.
 
+use crate::config::times::check_step;
 use crate::config::{CommandsConfig, KeyError};
 use copyback_workload::units::Nanos;
 use serde::{Deserialize, Serialize};
@@ -196,6 +197,6 @@ impl Params {
                     .with_help("use a number from 1 to 65536"));
             }
         }
-        Ok(())
+        check_step("compose.gc_scan", self.gc_scan)
     }
 }

@@ -4,6 +4,7 @@
 //! hot block of a plane, and so do hot units that a collection moves; cold ones go to a second open block.
 
 use crate::config::KeyError;
+use crate::config::times::check_distance;
 use copyback_workload::units::{Nanos, exact_time};
 
 /// Which data counts as hot.
@@ -48,6 +49,7 @@ impl Keys {
                 KeyError::new("frontier.hot_window", why).with_help("use 1 ms or more, for example \"120 min\"")
             );
         }
+        check_distance("frontier.hot_window", Nanos(window_ns))?;
         if !(1..=UPDATES_MAX).contains(&updates) {
             let why = format!("{updates} updates cannot be counted");
             return Err(KeyError::new("frontier.hot_updates", why).with_help(format!("use 1 to {UPDATES_MAX}")));

@@ -14,6 +14,7 @@
 //! - `tie_blocks` (default 8): as under `greedy`.
 
 use super::{VictimPolicy, VictimView, greedy};
+use crate::config::times::check_step;
 use crate::config::{Device, KeyError};
 use crate::flash::geometry::Geometry;
 use crate::ftl::blocks::Blocks;
@@ -42,6 +43,7 @@ impl Default for Params {
 impl super::Parameters for Params {
     fn check(&self, device: &Device<'_>) -> Result<(), KeyError> {
         greedy::Params { tie_blocks: self.tie_blocks }.check(device)?;
+        check_step("victim.scan", self.scan)?;
         if (1..=1024).contains(&self.candidates) {
             return Ok(());
         }

@@ -162,8 +162,12 @@ impl Simulation<'_> {
             if is_full || self.requests.live() >= self.host.outstanding_max {
                 return Ok(());
             }
+            if now_ns > ARRIVAL_MAX_NS {
+                return Err(RunError::TooLate { index: self.fetched, arrival_ns: due_ns });
+            }
             if due_ns > now_ns {
-                self.wake_at(due_ns);
+                // No later time fits into the measures.
+                self.wake_at(due_ns.min(ARRIVAL_MAX_NS + 1));
                 return Ok(());
             }
             self.begin_of_tenant(at, now_ns)?;

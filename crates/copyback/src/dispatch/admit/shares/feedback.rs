@@ -18,6 +18,7 @@
 //!   percent, without feedback. No source states it.
 
 use super::State;
+use crate::config::times::check_distance;
 use crate::config::{KeyError, number};
 use crate::flash::command::Source;
 use crate::flash::source::Account;
@@ -72,6 +73,7 @@ impl Params {
             let why = format!("shares cannot be updated every {}", self.period);
             return refuse("period", why, "use 1 us or more");
         }
+        check_distance("admit.shares.period", self.period)?;
         for (key, value) in [("gc_p", self.gc_p), ("scrub_p", self.scrub_p)] {
             if !(0.0..=100.0).contains(&value) {
                 return refuse(key, format!("{} is no coefficient P", number(value)), "use a number from 0 to 100");

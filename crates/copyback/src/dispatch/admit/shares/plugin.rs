@@ -15,6 +15,7 @@
 
 use super::State;
 use crate::config::plugins::{Supplied, fail};
+use crate::config::times::check_distance;
 use crate::config::{KeyError, number};
 use crate::flash::command::Source;
 use crate::flash::source::Account;
@@ -73,6 +74,7 @@ impl Params {
             let why = format!("shares cannot be updated every {}", self.period);
             return Err(KeyError::new("admit.shares.period", why).with_help("use 1 us or more"));
         }
+        check_distance("admit.shares.period", self.period)?;
         let shares = [("gc", self.gc), ("scrub", self.scrub), ("map", self.map), ("wear", self.wear)];
         match shares.into_iter().find(|(_, share)| !(0.0..=100.0).contains(share)) {
             None => Ok(()),

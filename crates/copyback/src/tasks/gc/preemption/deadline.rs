@@ -22,6 +22,7 @@
 //!   `points`.
 
 use super::{Candidate, Fence, NextStep, Parameters, PreemptionPolicy, PreemptionView};
+use crate::config::times::{check_distance, check_step};
 use crate::config::{Device, KeyError};
 use crate::flash::command::FlashOp;
 use crate::flash::geometry::Geometry;
@@ -54,10 +55,14 @@ impl Default for Params {
 
 impl Parameters for Params {
     fn check(&self, _: &Device<'_>) -> Result<(), KeyError> {
-        if self.chunk > 0 {
-            return Ok(());
+        if self.chunk == 0 {
+            return Err(
+                KeyError::new("preemption.chunk", "a chunk of no page moves nothing").with_help("use 1 or more pages")
+            );
         }
-        Err(KeyError::new("preemption.chunk", "a chunk of no page moves nothing").with_help("use 1 or more pages"))
+        check_distance("preemption.read_deadline", self.read_deadline)?;
+        check_distance("preemption.write_deadline", self.write_deadline)?;
+        check_step("preemption.poll", self.poll)
     }
 }
 

@@ -46,8 +46,9 @@ impl<'de> Deserialize<'de> for Params {
 }
 
 impl Parameters for Params {
-    fn check(&self, _: &Device<'_>) -> Result<(), KeyError> {
-        self.name.check("preemption")
+    fn check(&self, device: &Device<'_>) -> Result<(), KeyError> {
+        self.name.check("preemption")?;
+        self.points.check(device)
     }
 
     fn excludes_plane(&self) -> bool {

@@ -39,6 +39,8 @@
 //!   as in Section IV-B4.
 
 use super::{AtHard, Candidate, Fence, NextStep, Parameters, PreemptionPolicy, PreemptionView};
+use crate::config::times::check_step;
+use crate::config::{Device, KeyError};
 use crate::flash::geometry::Geometry;
 use crate::flash::timing::Timing;
 use copyback_workload::units::Nanos;
@@ -101,6 +103,10 @@ impl Default for Params {
 }
 
 impl Parameters for Params {
+    fn check(&self, _: &Device<'_>) -> Result<(), KeyError> {
+        check_step("preemption.poll", self.poll)
+    }
+
     fn excludes_plane(&self) -> bool {
         self.at_register != AtRegister::None
     }

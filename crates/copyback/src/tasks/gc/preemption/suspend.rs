@@ -35,6 +35,7 @@
 //! - all of `points` (`poll`, `at_register`, `serves`, `fence`, `at_hard`), which are kept if this policy replaces it.
 
 use super::{AtHard, Candidate, Fence, NextStep, Parameters, PreemptionPolicy, PreemptionView, points};
+use crate::config::times::check_distance;
 use crate::config::{Device, KeyError};
 use crate::flash::command::FlashOp;
 use crate::flash::geometry::Geometry;
@@ -108,7 +109,8 @@ impl Parameters for Params {
             return Err(KeyError::new("preemption.suspends", format!("this device cannot suspend {needs}"))
                 .with_help(format!("set {} to true", keys.join(" or "))));
         }
-        Ok(())
+        check_distance("preemption.min_left", self.min_left)?;
+        self.points().check(device)
     }
 
     fn excludes_plane(&self) -> bool {

@@ -4,6 +4,7 @@
 //! incoming requests and all queued requests are already serviced". The reactive watermarks stay in effect.
 
 use super::watermark;
+use crate::config::times::check_distance;
 use crate::config::{GeometryConfig, KeyError, ShareOrCount};
 use copyback_workload::units::Nanos;
 use serde::{Deserialize, Serialize};
@@ -38,6 +39,7 @@ impl Params {
     }
 
     pub(super) fn check(&self, watermark: &watermark::Params, geometry: &GeometryConfig) -> Result<(), KeyError> {
+        check_distance("trigger.idle.after", self.after)?;
         let blocks = watermark.scope_blocks(geometry).0;
         let reactive = watermark.stop.unwrap_or(watermark.soft).of(blocks);
         let stop = self.stop_blocks(blocks, watermark.soft.of(blocks));
