@@ -102,8 +102,8 @@ pub fn of_steadiness<'a>(cells: impl Iterator<Item = (&'a str, &'a CellResult)>,
     let which = found.iter().take(CELLS_MAX).map(String::as_str).collect::<Vec<_>>().join("; ");
     (count > 0).then(|| {
         format!(
-            "Note: {count} of {all} {runs} {are} not yet steady, or too short to tell: {which}{more}\n      {advice}{at_least}; \
-             `run` shows which figure moves\n"
+            "Note: {count} of {all} {runs} {are} not yet steady, or too short to tell: {which}{more}\n      \
+             {advice}{at_least}; `run` shows which figure moves\n"
         )
     })
 }
