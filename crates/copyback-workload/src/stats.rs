@@ -379,8 +379,8 @@ mod tests {
     #[test]
     fn quantiles_of_the_longest_gaps_are_sorted() {
         let times = [0, 3 << 60, 8 << 60];
-        let requests = times.map(|arrival_ns| request(arrival_ns, Op::Read, 0, 4096));
-        let gaps = TraceStats::collect(&mut requests.to_vec().into_iter()).unwrap().gaps;
+        let requests: Vec<Request> = times.map(|arrival_ns| request(arrival_ns, Op::Read, 0, 4096)).into();
+        let gaps = TraceStats::collect(&mut requests.into_iter()).unwrap().gaps;
         assert!(gaps.median_ns >= 3 << 60 && gaps.p90_ns >= 5 << 60 && gaps.max_ns >= 5 << 60, "{gaps:?}");
     }
 

@@ -112,7 +112,7 @@ fn the_longest_time_of_each_key_is_refused_or_runs() {
         for (key, form) in times(&sets, table) {
             for time in LONG {
                 let set = format!("{key}={}", form.replace("TIME", time));
-                let result = run(table, &[&sets[..], &[set.clone()]].concat());
+                let result = run(table, &[&sets[..], std::slice::from_ref(&set)].concat());
                 assert!(!matches!(result, Err(Failure::Run(_))), "{sets:?} {set}: {:?}", result.err());
                 ran.extend(result.is_ok().then(|| key.clone()));
             }
