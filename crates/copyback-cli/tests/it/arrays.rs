@@ -79,7 +79,10 @@ fn what_makes_no_array_is_refused() {
     refused(&with(&["--array", "raid-10", "--set", "array.drives=5"]), &["an even number"]);
     refused(&with(&["--array", "raid-0", "--set", "array.failed=[1]"]), &["does not survive"]);
     refused(&with(&["--array", "raid-5", "--set", "array.failed=[9]"]), &["there is no drive 9", "0 to 7"]);
-    refused(&with(&["--array", "raid-5", "--set", "array.rebuild=\"1 GB/s\""]), &["no drive has failed"]);
+    refused(
+        &with(&["--array", "raid-5", "--set", "array.rebuild=\"1 GB/s\""]),
+        &["there is no failed drive to rebuild"],
+    );
     refused(&with(&["--array", "raid-0", "--set", "array.stripe_unit=\"4 KiB\""]), &["no whole mapping units"]);
     refused(&with(&["--array", "raid-0", "--set", "array.strip_unit=\"4 KiB\""]), &["stripe_unit"]);
     refused(&with(&["--set", "host.target=drive"]), &["there is no array"]);

@@ -96,7 +96,7 @@ fn a_folder_that_cannot_be_written_is_refused() {
     let file = tempfile::NamedTempFile::new().expect("a file can be made");
     let output = copyback(&["schemes", "--pages", file.path().to_str().expect("the path is a text")]);
     assert_eq!(code(&output), 2, "{}", error_text(&output));
-    assert!(error_text(&output).contains("--pages"), "{}", error_text(&output));
+    assert!(error_text(&output).contains("is a file, not a folder"), "{}", error_text(&output));
     let output = copyback(&["schemes", "pgc", "--pages", "x"]);
     assert_eq!(code(&output), 2, "{}", error_text(&output));
 }

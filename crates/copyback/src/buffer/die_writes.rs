@@ -50,7 +50,7 @@ pub struct Params {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ShortSet {
-    /// Those of the die that has most.
+    /// The pages of the die that has most.
     #[default]
     Pad,
     /// Nothing.

@@ -44,7 +44,7 @@ pub enum Take {
         /// At most this many pages of each. All lists together give at most as many as a die can have planes.
         pages_each: u32,
     },
-    /// Of one list as many as fit into a page of the flash: one at least.
+    /// Of one list as many as fit into a page of the flash, or into a row of a drive that writes rows: one at least.
     Filling {
         /// The list.
         list: usize,
@@ -140,10 +140,10 @@ impl Early {
     pub fn check(&self) -> Result<(), KeyError> {
         if !(0.0..=1.0).contains(&self.low_water) {
             return Err(KeyError::new("buffer.low_water", format!("{} is no share", number(self.low_water)))
-                .with_help("use a number from 0 to 1; 1 lets pages leave only for what waits"));
+                .with_help("use a number from 0 to 1; with 1, pages are evicted only if writes need space"));
         }
         match self.idle_after {
-            Some(Nanos(0)) => Err(KeyError::new("buffer.idle_after", "a drive is never idle for no time")
+            Some(Nanos(0)) => Err(KeyError::new("buffer.idle_after", "an idle time of 0 is not possible")
                 .with_help("use a time such as \"10 ms\", or leave it out")),
             time => time.map_or(Ok(()), |time| check_distance("buffer.idle_after", time)),
         }
@@ -160,7 +160,7 @@ macro_rules! buffers {
             { "none" => none: None, $( $name => $module: $variant ),+ }
         }
 
-        /// Size and time of the DRAM are kept if a scheme chooses another way to use it.
+        /// The DRAM's size and latency and its early evictions are kept if a scheme chooses another policy.
         pub const KEPT: Kept = Kept {
             table: "buffer",
             policies: &[$( $name ),+],

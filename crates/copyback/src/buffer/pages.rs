@@ -102,7 +102,7 @@ pub(super) struct Pages {
     staying: u32,
     /// Units of a logical page.
     units_per_page: u32,
-    /// Units of a page of the flash.
+    /// Units of a page of the flash, or of a row if the drive is written in rows.
     fill_units: u32,
 }
 
@@ -158,7 +158,7 @@ impl Pages {
         self.used_units - self.leaving_units
     }
 
-    /// Units that are.
+    /// Units that are on their way to flash.
     pub fn leaving_units(&self) -> u64 {
         self.leaving_units
     }
@@ -323,7 +323,7 @@ impl Pages {
         }
     }
 
-    /// Units that are here, and on their way.
+    /// All units of the buffer, those on their way to flash included.
     pub fn used_units(&self) -> u64 {
         self.used_units
     }

@@ -16,7 +16,7 @@ use std::cell::Cell;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(usize)]
 pub(crate) enum Queue {
-    /// Moves of jobs of other dies.
+    /// Moves of jobs of other dies, and requests of relocations.
     Move,
     /// Reads.
     Read,

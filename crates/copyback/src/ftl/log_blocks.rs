@@ -182,7 +182,7 @@ impl LogBlocks {
         self.planes[plane.at()].random += 1;
     }
 
-    /// A random log block is erased. Returns whether the block was one.
+    /// A block is erased: removes it if it is the oldest random log block. Returns whether it was.
     pub fn remove_random(&mut self, plane: PlaneId, block: BlockId) -> bool {
         let is_random = self.oldest(plane) == Some(block);
         if is_random {

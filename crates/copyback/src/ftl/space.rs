@@ -226,8 +226,8 @@ impl Space {
         left_beside_reserve(ftl, self.incoming[plane.at()], plane, own).unwrap_or(0).saturating_sub(own.pages)
     }
 
-    /// Pages of a plane that admitted host writes can use now; none if there is no space for future moves from other
-    /// planes. This never decreases when such a move or one of the plane's own comes, or when its job begins or ends.
+    /// Pages of a plane that admitted host writes can use now; none if moves on their way from other planes lack space.
+    /// This never decreases when such a move or one of the plane's own is bound, or when its job begins or ends.
     #[inline]
     pub fn host_pages_left(&self, ftl: &Ftl, jobs: &impl JobSpace, plane: PlaneId) -> u32 {
         if jobs.move_pool(plane).is_some() {

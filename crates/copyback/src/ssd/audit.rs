@@ -111,8 +111,8 @@ impl Drive {
         }
         let is_filling = self.host_data.filling.as_ref().is_some_and(|filling| !filling.is_at_rest());
         hold!(!is_filling, AllReturned, "a page that fills was never written");
-        let is_making = self.host_data.delays.as_ref().is_some_and(|delaying| !delaying.is_at_rest());
-        hold!(!is_making, AllReturned, "a request that was made was never handed over");
+        let is_processing = self.host_data.delays.as_ref().is_some_and(|delaying| !delaying.is_at_rest());
+        hold!(!is_processing, AllReturned, "a request never left the firmware");
         let (pages, moves) = self.admission.reservations.space().totals();
         let promised = self.admission.reservations.promised().unwrap_or(pages + moves);
         hold!(

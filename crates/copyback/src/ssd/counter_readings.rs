@@ -85,9 +85,9 @@ impl Drive {
         self.host_data.buffer.as_ref().map_or(0.0, Buffer::bookkeeping_bytes)
     }
 
-    /// A part of the run begins. The longest collection and the fewest free blocks restart, because no difference of
-    /// readings yields them. Kept collections are dropped. The time of commands and collections in progress is divided
-    /// between the parts of the run.
+    /// A part of the run begins. Extremes (the longest collection, the fewest free blocks, and others) restart, because
+    /// no difference of readings yields them. The recorded collections are discarded. The time of commands and
+    /// collections in progress is divided between the parts of the run.
     pub(crate) fn begin_part(&mut self, now_ns: u64) {
         self.records.counters.restart_extremes();
         self.records.fewest_free = FewestFree::from_now(&self.ftl);

@@ -54,9 +54,9 @@ pub(super) struct ComposeSettings {
 pub(super) struct CollectionSettings {
     /// Whether collections are jobs, relocations or merges.
     pub mechanism: Mechanism,
-    /// Moves may go to other planes. If collections take no time, no relocation may leave its plane: such collections
-    /// keep data on its plane, so that a plane full of other planes' data would never be emptied, and its writes would
-    /// wait for ever.
+    /// Moves may go to other planes. Not set if collections take no time: such a collection leaves data on its plane. A
+    /// plane that a task's relocations had filled with data of other planes would never be emptied, and its writes
+    /// would wait for ever.
     pub leaves_plane: bool,
     /// Which planes take the pages of collections of several blocks, if there are such.
     pub plane_rule: Option<PlaneRule>,

@@ -60,6 +60,7 @@ enum FlashEvent {
 /// | `admission` | a transaction at its die | a queue of the die, with a slot and, for a write, a page reserved |
 /// | `dies` | queues | commands, with addresses bound; a command's end back to its transactions |
 /// | `gc` | a watermark, an order, a task | jobs or relocations, and their steps |
+/// | `redundancy` | a write, a trim, a read that is blocked | writes of parity, reads of the rest of a stripe |
 ///
 /// # The cycle
 ///
@@ -115,8 +116,8 @@ impl Drive {
     pub fn on_event(&mut self, local: u32, events: &mut EventQueue) -> bool {
         // 1. What ended?
         let (die, channel) = match self.what_ended(local, events) {
-            // 2. A step of a collection that has its die to itself: the next step follows in place, before the channel
-            //    goes to others. Nothing else can have changed.
+            // A step of a collection that has its die to itself leaves the cycle: the next step follows in place,
+            // before the channel goes to others. Nothing else can have changed.
             FlashEvent::LoneStep(die, channel) => {
                 self.notify_die_search(die);
                 let goes_on = self.end_lone_step(die, events);
@@ -126,7 +127,7 @@ impl Drive {
                 return !goes_on;
             }
             FlashEvent::Part => return false,
-            // 3. A command ended, or its data of a plane arrived. Its transactions end, and each admits others
+            // 2. A command ended, or its data of a plane arrived. 3. Its transactions end, and each admits others
             //    (`admission::transaction_end`). Then its job takes its next step, or ends (`gc::collection_course`).
             FlashEvent::InArray(die, at) => {
                 self.notify_die_search(die);
@@ -138,7 +139,7 @@ impl Drive {
                 self.end_page_out(die, events);
                 (die, channel)
             }
-            // 4. The die may take another command, or its collection may continue.
+            // The die may take another command, or its collection may continue.
             FlashEvent::Loaded(die, channel) => {
                 self.end_load(die, events);
                 (die, channel)
@@ -154,9 +155,9 @@ impl Drive {
             }
             FlashEvent::Transfer(channel) => (DieId::NONE, channel),
         };
-        // 5. The channel of a transfer that ended goes to the next one.
+        // 4. The channel of a transfer that ended goes to the next one.
         self.pass_channel_on(channel, die, events);
-        // 6. The requests take what ended (`Ssd::take_completion`). 7. Marked dies are visited (`dispatch_ready`).
+        // 5. The requests take what ended (`Ssd::take_completion`). 6. Marked dies are visited (`dispatch_ready`).
         true
     }
 
@@ -193,7 +194,7 @@ impl Drive {
         let (mut next, mut decisions) = (0, 0);
         while let Some(die) = self.dies.unmark(next) {
             next += 1;
-            // 1. Commands, until the die takes none: a job's step, or what the order names.
+            // Commands, until the die takes none: a job's step, or what the order names.
             while self.take_next(die, events) {
                 decisions += 1;
                 hold!(
@@ -203,15 +204,15 @@ impl Drive {
                     self.describe_waiting()
                 );
             }
-            // 2. Updates of the map in flash that these writes need.
+            // Updates of the map in flash that these writes need.
             if self.looks_up() {
                 self.update_written(events);
             }
-            // 3. The die's clock runs for its current occupant.
+            // The die's clock runs for its current occupant.
             self.update_clock(die, events.now_ns());
         }
         self.dies.clear_marked();
-        // 4. The drive may have fallen idle.
+        // 7. The drive may have become idle.
         if self.scheme.trigger.idle().is_some() {
             self.time_idleness(events);
         }

@@ -1,7 +1,7 @@
 //! The arrays of the dies: a command in the array, from its start to its end, and delays in which a die has no command.
 //!
-//! The start of a command in the array schedules its end, on the timer of the die. Nothing else does, apart from
-//! [`Flash::wait`].
+//! The start of a command in the array schedules its end, on the timer of the die. Only [`Flash::wait`] and suspensions
+//! use this timer, too.
 //!
 //! A device may be able to suspend a program or an erase. The command is then held: it stays staged in its die, which
 //! takes one read after another in its other place. While a command is suspended, its `array_start_ns` is the time that

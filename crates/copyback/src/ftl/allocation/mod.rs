@@ -47,7 +47,7 @@ pub enum Known {
 pub trait Load {
     /// Whether background work holds the die.
     fn is_collecting(&self, die: DieId) -> bool;
-    /// Host transactions that are queued at the die or wait for its space.
+    /// Transactions that wait at the die, also for its space, and the command that it executes.
     fn queued(&self, die: DieId) -> u32;
     /// Pages that the host may still write on the die before it must wait for space.
     fn free_pages(&self, die: DieId) -> u32;

@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 /// A page that needs a die.
 #[derive(Clone, Copy)]
 pub struct AllocationView<'a> {
-    /// The first unit of a page that the host writes; none of one that a collection moves.
+    /// The first unit of a page that the host writes; `None` if a collection moves the page.
     pub unit: Option<LogicalUnit>,
     /// Its channel, if there is parity.
     pub channel: Option<ChannelId>,

@@ -20,11 +20,11 @@ impl Ftl {
     }
 
     pub(super) fn logs(&self) -> &LogBlocks {
-        self.logs.as_ref().expect("only who has log blocks merges them")
+        self.logs.as_ref().expect("the mapping has log blocks")
     }
 
     fn logs_mut(&mut self) -> &mut LogBlocks {
-        self.logs.as_mut().expect("only who has log blocks merges them")
+        self.logs.as_mut().expect("the mapping has log blocks")
     }
 
     /// The logical block of a unit and its place there.

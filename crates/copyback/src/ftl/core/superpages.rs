@@ -1,7 +1,7 @@
 //! Superpages: rows whose units are written, moved and invalidated together (`mapping::superpage`).
 //!
-//! All places of a row are valid as long as one unit of its superpage is there, padding included, so that blocks and
-//! victim policies count whole rows.
+//! As long as one unit of a superpage is in its row, all places of the row are valid, padding included. Blocks and
+//! victim policies therefore count whole rows.
 
 use super::{BlockState, Ftl, Move};
 use crate::ftl::frontier::Stream;
@@ -22,8 +22,8 @@ impl Ftl {
     }
 
     /// Programs a row of one of the plane's open blocks with units of the superpage that begins at `first`: all that
-    /// hold data from now on, each at its place in `units`. A place without a unit is padding, or one of a number of
-    /// units whose data is already stale.
+    /// hold data from now on, each at its place in `units`. A place without a unit is padding, or holds the data of one
+    /// of `stale` units that is stale already.
     ///
     /// # Panics
     /// When the plane has no row left.

@@ -27,7 +27,7 @@ pub const KEPT: Kept = Kept {
 
 /// The configuration of a frontier: see the module's contract.
 pub trait Parameters {
-    /// Which open block of a plane takes data of each stream. With two active blocks: before a collection has begun.
+    /// Which open block of a plane takes data of each stream. With two active blocks, only until a collection begins.
     fn open_block_of(&self) -> [u8; STREAMS] {
         [0; STREAMS]
     }

@@ -1,5 +1,5 @@
-//! Two active blocks for each plane. The second is only for programs of collection that are paired with programs of the
-//! host on other planes, so that their offsets agree.
+//! Two active blocks for each plane. The second is for programs of collection that are paired with programs of the host
+//! on other planes, so that their offsets agree.
 //!
 //! Source: hpdc18 Section 4.2, Fig. 7a. A multi-plane program needs the same page offset on all its planes. When a
 //! collection starts, its plane and its partners open erased blocks as second blocks, so that their offsets agree.

@@ -41,7 +41,7 @@ impl MappingConfig {
         }
     }
 
-    /// The number of log blocks, if writes are merged.
+    /// The parameters of log blocks, if writes are merged.
     pub fn log_blocks(&self) -> Option<&fast::Params> {
         match self {
             Self::Fast(p) => Some(p),

@@ -100,7 +100,7 @@ impl VictimPolicy for Policy {
             let frees = |block: &Block| u32::from(block.valid) < view.geometry.units_per_block;
             let count = view.full_blocks().filter(|(_, block)| frees(block)).count();
             if count > 0 {
-                let why = format!("picked no block, although {count} full blocks have something to free");
+                let why = format!("picked no block, although {count} full blocks have invalid units");
                 fail(
                     "victim",
                     &self.name,

@@ -139,7 +139,7 @@ fn for_each_stripe(ask: impl Fn(&Code, &Stripe)) {
     for (data, parity) in raid.chain((3..=6).map(|parity| (1, parity))) {
         let code = Code::new(data, parity);
         for unavailable in subsets(Members::first(data + parity)) {
-            // Of more members than six all sets would take minutes.
+            // With more than six members, all sets would take minutes.
             let most = if data + parity <= 6 { 6 } else { 1 };
             for known in subsets(Members::first(data + parity)).filter(|known| known.count() <= most) {
                 ask(&code, &Stripe { data, parity, unavailable, known });

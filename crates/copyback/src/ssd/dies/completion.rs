@@ -1,6 +1,6 @@
 //! The ends of commands. The order matters:
 //!
-//! 1. The flash releases the planes, and `run_records` adds the time of their use.
+//! 1. The flash releases the planes, and the counters add the time of their use for collection.
 //! 2. If the device takes the command in parts and this was the first, the rest is issued. All other steps follow the
 //!    end of the rest.
 //! 3. The transactions that the command served end, plane by plane (`admission::transaction_end`).

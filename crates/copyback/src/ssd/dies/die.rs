@@ -364,7 +364,7 @@ impl DieState {
 
     // ---- transactions that wait -------------------------------------------------------------------------------------
 
-    /// Host transactions that wait at the die, in its window or in front of it.
+    /// Transactions that wait at the die, in its window or in front of it.
     #[inline(always)]
     pub fn waiting(&self) -> u32 {
         self.waits.all

@@ -139,7 +139,7 @@ impl Drive {
         Some(Step::Read { end: self.gc.jobs[id].first_pending() + count })
     }
 
-    /// Takes waiting writes of a die into a row that has room for `room` units.
+    /// Takes waiting writes of a die into the free places of a row, `room`.
     fn take_waiting(&mut self, die: DieId, plane: PlaneId, room: &mut [LogicalUnit], now_ns: u64) -> RowWrites {
         let list = self.queue(die, Queue::Write);
         let mut dirty = RowWrites::NONE;

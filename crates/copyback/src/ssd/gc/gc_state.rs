@@ -9,9 +9,10 @@ use crate::ssd::gc::relocation_queues::Relocations;
 
 /// The parts of a drive that relocate blocks. Only a part's own module writes its fields.
 pub(in crate::ssd) struct Collector {
-    /// Collections that reserve a die. Invariant: there are none if collections are tasks.
+    /// Collections and other relocations that are jobs. Invariant: there are none if collections are tasks.
     pub(in crate::ssd) jobs: JobTable,
-    /// Collections that share dies with other tasks. Invariant: there are none unless collections are tasks.
+    /// Collections and other relocations that share dies with other tasks. Invariant: there are none unless collections
+    /// are tasks.
     pub(in crate::ssd) relocations: Relocations,
     /// Dies and devices below a watermark.
     pub(in crate::ssd) scopes: CollectionScopes,

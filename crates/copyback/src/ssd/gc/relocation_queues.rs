@@ -23,7 +23,7 @@ pub(in crate::ssd) struct Relocations {
     /// The groups of planes, if planes take turns.
     groups: Option<PlaneGroups>,
     /// At least one relocation has a page to program that no plane takes.
-    are_held_up: bool,
+    has_blocked: bool,
     units_per_page: u32,
     planes_per_die: u32,
     time: CollectingTime,
@@ -71,7 +71,7 @@ impl Relocations {
                 dies_collecting: 0,
             },
             groups: groups.map(|group| PlaneGroups::new(group, geometry)),
-            are_held_up: false,
+            has_blocked: false,
             units_per_page: geometry.units_per_page,
             planes_per_die: geometry.planes_per_die,
             time: CollectingTime { since_ns: 0, before_ns: 0 },
@@ -246,12 +246,12 @@ impl Relocations {
 
     /// A relocation is blocked: no plane takes the page that it has to program.
     pub fn mark_blocked(&mut self) {
-        self.are_held_up = true;
+        self.has_blocked = true;
     }
 
     /// Whether a relocation was blocked; clears the mark, because it is tried again now.
     pub fn take_blocked(&mut self) -> bool {
-        std::mem::take(&mut self.are_held_up)
+        std::mem::take(&mut self.has_blocked)
     }
 
     fn count_one(&mut self, source: Source, plane: PlaneId, begins: bool) {

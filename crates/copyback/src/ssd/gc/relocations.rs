@@ -25,7 +25,7 @@ impl Drive {
     /// A page was bound on a plane, or writes wait for space there (on a die, if they are bound to no plane): starts
     /// collections as the trigger decides.
     pub(in crate::ssd) fn collect_as_task(&mut self, plane: PlaneId, events: &mut EventQueue) {
-        self.resume_held_up(events);
+        self.resume_blocked(events);
         while self.may_collect_more()
             && let Some(planes) = self.planes_below(plane, false)
         {
@@ -39,8 +39,8 @@ impl Drive {
         self.gc.relocations.count_of(Source::GC) < self.gc.relocations.victims()
     }
 
-    /// Whether another block may be collected beside those of the plane's scope. A plane or a die collects one block at
-    /// a time: a second one would wait for the same array, and another plane could not start its collection.
+    /// Whether a collection may start in the plane's scope now. A plane or a die collects one block at a time: a second
+    /// one would wait for the same array, and another plane could not start its collection.
     fn may_collect_beside(&self, plane: PlaneId) -> bool {
         match self.scheme.trigger.scope() {
             Scope::Plane => !self.gc.relocations.is_relocating_on(plane),
@@ -246,8 +246,8 @@ impl Drive {
         self.geometry.planes_of(die).filter(|&plane| self.admission.reservations.space().takes_move(&self.ftl, plane))
     }
 
-    /// Tries the relocations again whose page no plane took.
-    fn resume_held_up(&mut self, events: &mut EventQueue) {
+    /// Tries blocked relocations again: no plane took their next page.
+    fn resume_blocked(&mut self, events: &mut EventQueue) {
         if !self.gc.relocations.take_blocked() {
             return;
         }
@@ -256,7 +256,7 @@ impl Drive {
         }
     }
 
-    /// Checks the counts of the drive's room. Visits every plane.
+    /// Compares the stocks that planes share with the translation layer and the relocations. Visits every plane.
     pub(in crate::ssd) fn check_room(&self) {
         let reservations = &self.admission.reservations;
         if !reservations.are_shared() {
@@ -314,7 +314,7 @@ impl Drive {
         self.gc.relocations.end(id, events.now_ns());
         self.notify_die_search(die);
         self.admission.reservations.follow(&self.ftl, plane);
-        self.resume_held_up(events);
+        self.resume_blocked(events);
         if source == Source::GC {
             if !self.gc.relocations.is_collecting_on(die) {
                 self.records.counters.on_die_reserved(self.dies[die].collecting_for_ns(events.now_ns()));

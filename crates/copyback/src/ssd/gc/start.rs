@@ -255,7 +255,7 @@ impl Drive {
             let (a, b) = (first_page(lead.1), first_page(block));
             assert!(
                 is_lead || self.flash.rules().go_together(&self.geometry, a, b),
-                "{block:?} goes not with {lead:?}"
+                "{block:?} cannot share a command with {lead:?}"
             );
         }
         let id = self.new_job(Purpose { source, picks_victim: false, reserves_die }, footprint);

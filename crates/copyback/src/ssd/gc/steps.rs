@@ -49,7 +49,8 @@ impl Drive {
         }
     }
 
-    /// Programs a page of moved data from another die's job.
+    /// Takes the first entry of a die's queue of moves: programs a page of another die's job, or takes a request of a
+    /// relocation.
     pub(in crate::ssd) fn take_move(&mut self, die: DieId, events: &mut EventQueue) {
         let list = self.queue(die, Queue::Move);
         let id = TxnId(self.queues.pop_front(list).expect("a move is queued"));

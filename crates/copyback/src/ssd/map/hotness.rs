@@ -24,8 +24,8 @@ pub(in crate::ssd) struct Hotness {
     known: Vec<LogicalUnit>,
 }
 
-/// The list of counted units has room for one of this many units. For each write, a scan of a longer list would cost as
-/// much as a scan of all units.
+/// The list of counted units has room for all units divided by this. A scan of a longer list would cost, for each
+/// counted write, as much as a scan of all units.
 const UNITS_PER_KNOWN: usize = 32;
 
 fn number(period: u64) -> u8 {

@@ -299,8 +299,8 @@ impl Drive {
         at_work || [Queue::Move, Queue::Read, Queue::Write].into_iter().flat_map(queued).any(is_others)
     }
 
-    /// Lists the reads that replace a read's own units. The list is empty if a rebuild is impossible: some units have
-    /// moved, or are being written and their parity is not in flash.
+    /// Lists the reads that replace a read's own units. The list is empty if parity of a stripe is not in flash, or if
+    /// no read is needed.
     fn list_reads_to_rebuild(&self, id: TxnId, reads: &mut Vec<(LogicalUnit, u32)>) {
         let (txn, parity) = (&self.txns[id], self.host_data.parity.as_ref().expect("there is parity"));
         let stripes = parity.stripes;

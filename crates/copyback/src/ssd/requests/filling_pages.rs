@@ -1,9 +1,10 @@
 //! Pages that fill: writes smaller than a page wait for each other in the controller, and share one program.
 //!
-//! Each possible destination of a write has one open page for host data and one for the map. A destination is a plane,
-//! a die, or the whole drive if dies are chosen when the page is full. A full page goes to its die as one transaction;
-//! its writes are the transaction's list. A page that has waited for `fill_limit` is sent with padding. Reads of
-//! data in an open page, or in one on its way to flash, are served from DRAM.
+//! Each possible destination of a write has one open page for host data, one for the map and one for parity. A
+//! destination is a plane or a die; if dies are chosen when the page is full, it is a channel (with parity) or the
+//! whole drive. A full page goes to its die as one transaction; its writes are the transaction's list. A page that has
+//! waited for `fill_limit` is sent with padding. Reads of data in an open page, or in one on its way to flash, are
+//! served from DRAM.
 
 use crate::config::device::UNITS_PER_PAGE_MAX;
 use crate::dispatch::queues::Queue;
@@ -125,7 +126,7 @@ impl FillingPages {
     fn hold(&mut self, first: LogicalUnit, units: u32) {
         for held in &mut self.held[first.at()..][..units as usize] {
             *held = (*held & !TRIMMED) + 1;
-            assert!(*held < TRIMMED, "a unit is written more often at once than pages have units");
+            assert!(*held < TRIMMED, "the pages in the controller cannot hold so many copies of a unit");
         }
     }
 
@@ -188,7 +189,7 @@ impl Drive {
             let place = self.filling_place(id);
             let filling = self.host_data.filling.as_mut().expect("pages fill");
             let is_whole = self.txns[id].units == self.geometry.units_per_page;
-            // The part that does not fit opens the next page; there is one when this page is full.
+            // A write that does not fit needs no new page yet: its rest waits for one (`fill_now`).
             let opens = is_whole || filling.open[place].units == 0;
             if opens && filling.pages >= filling.pages_max {
                 return;
@@ -223,7 +224,7 @@ impl Drive {
             self.add_to_page(id, place, events);
             return match self.txns[rest].role {
                 Role::MapWrite => self.add_to_page(rest, place, events),
-                // The write precedes other waiting writes; one of them may have a page already.
+                // The rest precedes the other waiting writes, even if one of them has an open page.
                 _ => {
                     let filling = self.host_data.filling.as_mut().expect("pages fill");
                     let before = filling.ended_time;

@@ -146,7 +146,7 @@ fn a_page_that_is_on_its_way_to_a_plane_takes_one_page_from_the_host() {
     assert_eq!(drive.host_pages_left(PlaneId(0)), left - 1);
 }
 
-/// A page goes to the die with the fewest waiting requests, among the dies that stay at their watermark.
+/// A page goes to the die with the fewest waiting requests, among the dies that stay at or above their watermark.
 #[test]
 fn a_plane_that_a_page_would_bring_below_its_watermark_is_the_last_to_get_it() {
     let (mut drive, _) = drive(3, 1, GLOBAL);

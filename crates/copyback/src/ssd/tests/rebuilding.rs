@@ -99,7 +99,7 @@ fn at_work(redundancy: &str, first_block: fn(&mut Ftl), write: fn(&mut Ftl)) -> 
     (drive, events)
 }
 
-/// When a transaction of the host ends that is handed over now.
+/// Submits a transaction of the host, and returns the time at which it ends.
 fn end_of(drive: &mut Drive, events: &mut EventQueue, txn: Txn) -> u64 {
     let id = drive.add_txn(txn);
     drive.submit(id, events);

@@ -452,7 +452,7 @@ const ROWS: &[Row] = &[
         drive.check_all();
         true
     }),
-    // Data moves without an update of the map.
+    // Parity is lost.
     row!(StripesWhole, RAIN, writes, |drive, _| {
         // Some of the data is on its way.
         let parity = drive.geometry.logical_units..drive.geometry.first_map_unit();
@@ -468,6 +468,7 @@ const ROWS: &[Row] = &[
         drive.check_all();
         true
     }),
+    // Data moves without an update of the map.
     row!(TranslationCurrent, "mapping = { policy = \"dftl\" }", writes, |drive, _| {
         drive.map.stop_tracking_moves();
         drive.check_all();

@@ -24,7 +24,7 @@ fn merged(scheme: &str, count: u32) -> RunConfig {
         precondition = { mode = "sequential" }
         geometry = { channels = 1, chips_per_channel = 1, dies_per_chip = 1, planes_per_die = 2, blocks_per_plane = 8, pages_per_block = 4, page_size = "4 KiB" }
         "#;
-    let device: toml::Table = toml::from_str(&device).expect("the device parses");
+    let device: toml::Table = toml::from_str(device).expect("the device parses");
     let mut config: RunConfig = under(device, scheme).try_into().expect("the configuration is complete");
     config.buffer = Default::default();
     config.mapping = MappingConfig::Fast(log_blocks(count));
