@@ -13,6 +13,7 @@ mod free_blocks;
 pub(crate) mod inside;
 mod merging;
 mod placing;
+mod second_active_blocks;
 pub mod settled;
 mod skipping;
 mod superpages;
@@ -44,7 +45,7 @@ pub struct Move {
 }
 
 #[derive(Clone)]
-pub(super) struct Plane {
+struct Plane {
     pub free_blocks: u32,
     pub open: [BlockId; OPEN_BLOCKS_MAX],
     /// Which of two open blocks is set apart for paired programs; see `second_active_blocks`.
@@ -56,14 +57,14 @@ pub struct Ftl {
     /// The drive's shape, in rows if the frontier writes rows.
     pub geometry: Geometry,
     allocation: Allocation,
-    pub(super) frontier: Frontier,
+    frontier: Frontier,
     map: Mapping,
     /// The logical unit that a physical unit held when it was programmed; meaningful only if its `valid` bit is set.
     reverse: Vec<LogicalUnit>,
     /// One bit for each physical unit.
     valid: Vec<u64>,
-    pub(super) blocks: Blocks,
-    pub(super) planes: Vec<Plane>,
+    blocks: Blocks,
+    planes: Vec<Plane>,
     free: Lists,
     free_order: FreeOrder,
     /// The rows that the planes of a die open together (twin blocks).

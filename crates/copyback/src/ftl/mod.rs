@@ -8,7 +8,6 @@ pub mod core;
 pub mod frontier;
 pub mod log_blocks;
 pub mod mapping;
-mod second_active_blocks;
 pub mod space;
 mod twin_blocks;
 pub mod victim;

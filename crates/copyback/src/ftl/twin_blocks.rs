@@ -92,10 +92,10 @@ impl Ftl {
     pub(super) fn next_twin(&self, twins: &Twins, plane: PlaneId, write_point: usize) -> Option<BlockId> {
         let (die, bit) = (self.geometry.die_of(plane), 1 << self.geometry.plane_offset(plane));
         let entered = &twins.entered[die.at()];
-        let is_free = |offset: u32| self.blocks[self.blocks.id(plane, offset)].state == BlockState::Free;
+        let is_free = |offset: u32| self.blocks()[self.blocks().id(plane, offset)].state == BlockState::Free;
         let is_awaited = |row: &&Entered| row.planes & bit == 0 && usize::from(row.write_point) == write_point;
         if let Some(row) = entered.iter().filter(is_awaited).find(|row| is_free(row.block_offset)) {
-            return Some(self.blocks.id(plane, row.block_offset));
+            return Some(self.blocks().id(plane, row.block_offset));
         }
         let is_new = |&block: &BlockId| {
             let offset = self.geometry.block_offset(block);

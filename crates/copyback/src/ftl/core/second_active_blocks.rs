@@ -3,10 +3,10 @@
 //! One of a plane's two open blocks may be reserved for paired programs of a collection and of the host; the other
 //! takes the plane's other pages. The policy and its page: `frontier/second_active.rs`.
 
-use super::GC_RESERVE_BLOCKS;
-use super::core::Ftl;
-use super::frontier::Stream;
-use super::frontier::second_active::{Unpaired, misfit};
+use super::Ftl;
+use crate::ftl::GC_RESERVE_BLOCKS;
+use crate::ftl::frontier::Stream;
+use crate::ftl::frontier::second_active::{Unpaired, misfit};
 use crate::sim::index::PlaneId;
 
 impl Ftl {
