@@ -357,8 +357,8 @@ fn guarded<T>(work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
     })
 }
 
-/// Calls `work` for 0 to `count` on this many threads, at least one. Results are in order; the first error in that order
-/// is returned.
+/// Calls `work` for 0 to `count` on this many threads, at least one. Results are in order; of errors, the
+/// first in that order is returned.
 pub fn in_parallel<T: Send>(
     jobs: usize,
     count: usize,
