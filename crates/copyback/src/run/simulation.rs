@@ -286,16 +286,15 @@ impl<'a> Simulation<'a> {
     /// Runs to the end of the workload.
     pub fn run(&mut self, progress: &mut dyn FnMut(Progress)) -> Result<(), RunError> {
         self.start()?;
-        let mut handled = 0u64;
+        let every = if self.check { CLOCKS_EVERY } else { PROGRESS_EVERY };
+        let (mut handled, mut left) = (0, every);
         while self.step()? || self.end_tasks()? {
-            handled += 1;
-            if self.check && handled.is_multiple_of(CLOCKS_EVERY) {
-                self.members.iter().for_each(|m| m.ssd.drive().check_clocks());
-            }
-            if handled.is_multiple_of(PROGRESS_EVERY) {
-                self.report_progress(progress);
-                if self.check && handled.is_multiple_of(PROGRESS_EVERY * 64) {
-                    self.members.iter().for_each(|m| m.ssd.drive().check_all());
+            left -= 1;
+            if left == 0 {
+                (handled, left) = (handled + every, every);
+                self.check_after(handled);
+                if handled.is_multiple_of(PROGRESS_EVERY) {
+                    self.report_progress(progress);
                 }
             }
         }
@@ -444,6 +443,16 @@ impl<'a> Simulation<'a> {
         if self.check {
             self.members.iter().for_each(|m| m.ssd.drive().check_all());
             self.check_shares();
+        }
+    }
+
+    /// Checks the drives after this many events, under `--check`: their clocks each time, and all records now and then.
+    fn check_after(&self, handled: u64) {
+        if self.check {
+            self.members.iter().for_each(|m| m.ssd.drive().check_clocks());
+        }
+        if self.check && handled.is_multiple_of(PROGRESS_EVERY * 64) {
+            self.members.iter().for_each(|m| m.ssd.drive().check_all());
         }
     }
 
