@@ -372,8 +372,8 @@ impl Ftl {
 
     /// The same for a superpage.
     fn gather_superpage(&mut self, first: PhysicalUnit, moves: &[Move]) -> usize {
-        let places: Vec<PhysicalUnit> = moves.iter().map(|m| self.place_in_page(first, m.unit)).collect();
-        self.relocate_row(first, moves, |at| places[at])
+        let units = self.geometry.units_per_page;
+        self.relocate_row(first, moves, |at| PhysicalUnit(first.0 + moves[at].unit.0 % units))
     }
 
     /// The location of a unit in the page that begins at `first`, if each unit has its own.
