@@ -2,56 +2,26 @@
 //!
 //! Source: own, after in-place data refresh and remapping, Cai et al. 2012.
 //!
-//! A block's age counts from the program of its first page. When the oldest full block reaches `limit`, it is
+//! A block's age counts from the program of its first page. When the oldest full block reaches the limit, it is
 //! relocated, and the next, until none is that old. Blocks that hold data when the run begins have ages drawn evenly
-//! below `limit` (stream `refresh.first`).
-//!
-//! Parameters:
-//! - `limit` (default `"30 days"` of simulated time, that is `"2592000 s"`): the age at which a block is rewritten.
+//! below the limit (stream `refresh.first`).
 
-use super::{BackgroundTask, Parameters};
-use crate::config::KeyError;
-use crate::flash::source::{Account, Source, SourceData};
-use crate::ftl::blocks::{BlockState, Blocks};
-use crate::sim::index::BlockId;
-use copyback_workload::rng;
-use copyback_workload::units::Nanos;
+use copyback::ftl::blocks::{BlockState, Blocks};
+use copyback::run::policies::PolicyMaker;
+use copyback::sim::index::BlockId;
+use copyback::tasks::background::BackgroundTask;
+use copyback::workload::rng;
 use rand::RngExt;
 use std::collections::VecDeque;
+use std::sync::Arc;
 
-/// The page above.
-pub const PAGE: &str = include_str!("refresh.rs");
-
-/// The source of its commands: its own name, the account of scrubbing, and the lowest priority.
-pub const SOURCE: Source = Source::new(&ROW);
-static ROW: SourceData = SourceData { number: 6, name: "refresh", account: Account::Scrub, priority: 6 };
-
-/// See the page above.
-#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Params {
-    /// The age at which a block is rewritten.
-    pub limit: Nanos,
-}
-
-impl Default for Params {
-    fn default() -> Self {
-        Self { limit: Nanos(30 * 86_400 * 1_000_000_000) }
-    }
-}
-
-impl Parameters for Params {
-    fn check(&self) -> Result<(), KeyError> {
-        if self.limit.0 == 0 {
-            return Err(KeyError::new("tasks.refresh.limit", "blocks of age 0 would be rewritten for ever")
-                .with_help("use a time above 0, for example \"1000 s\""));
-        }
-        Ok(())
-    }
+/// The task of each drive of a run: blocks of age `limit_ns` (above 0) are rewritten.
+pub fn maker(limit_ns: u64) -> PolicyMaker {
+    PolicyMaker::Task(Arc::new(move |blocks, seed| Box::new(Refresh::new(limit_ns, blocks, seed))))
 }
 
 /// Ages of blocks.
-pub struct Policy {
+struct Refresh {
     limit_ns: u64,
     now_ns: u64,
     /// When each block reaches the limit; none if it holds nothing.
@@ -60,16 +30,16 @@ pub struct Policy {
     line: VecDeque<(u64, BlockId)>,
 }
 
-impl Policy {
+impl Refresh {
     /// The task of a drive in this state.
-    pub fn new(params: &Params, blocks: &Blocks, seed: u64) -> Self {
+    fn new(limit_ns: u64, blocks: &Blocks, seed: u64) -> Self {
         let mut stream = rng::stream(seed, "refresh.first");
-        let mut draw = |state| (state != BlockState::Free).then(|| stream.random_range(1..=params.limit.0));
+        let mut draw = |state| (state != BlockState::Free).then(|| stream.random_range(1..=limit_ns));
         let due_ns: Vec<Option<u64>> = blocks.iter().map(|block| draw(block.state)).collect();
         let with_data = (0..).map(BlockId).zip(&due_ns).filter_map(|(block, due_ns)| Some(((*due_ns)?, block)));
         let mut line: Vec<(u64, BlockId)> = with_data.collect();
         line.sort_unstable_by_key(|&(due_ns, block)| (due_ns, block.0));
-        Self { limit_ns: params.limit.0, now_ns: 0, due_ns, line: line.into() }
+        Self { limit_ns, now_ns: 0, due_ns, line: line.into() }
     }
 
     /// Forgets entries that are out of date.
@@ -80,7 +50,7 @@ impl Policy {
     }
 }
 
-impl BackgroundTask for Policy {
+impl BackgroundTask for Refresh {
     fn on_program(&mut self, block: BlockId, page_offset: u32, now_ns: u64) {
         self.now_ns = now_ns;
         if page_offset == 0 {

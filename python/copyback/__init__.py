@@ -22,6 +22,7 @@ from copyback._copyback import (
     RunError,
     SharesView,
     Table,
+    TaskView,
     TriggerView,
     VictimView,
     __version__,
@@ -31,6 +32,7 @@ from copyback._plugins import Scheme
 from copyback._results import Document, Runs, Sweep
 from copyback.policies import (
     AllocationPolicy,
+    BackgroundTask,
     BlockState,
     OrderPolicy,
     PreemptionPolicy,
@@ -42,6 +44,7 @@ from copyback.policies import (
 __all__ = [
     "AllocationPolicy",
     "AllocationView",
+    "BackgroundTask",
     "BlockState",
     "DieView",
     "Document",
@@ -58,6 +61,7 @@ __all__ = [
     "SharesView",
     "Sweep",
     "Table",
+    "TaskView",
     "TriggerPolicy",
     "TriggerView",
     "VictimPolicy",

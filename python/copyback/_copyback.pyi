@@ -24,6 +24,7 @@ __all__ = [
     "SuppliedPolicy",
     "Sweep",
     "Table",
+    "TaskView",
     "TriggerView",
     "VictimView",
     "__version__",
@@ -346,6 +347,27 @@ class AllocationView:
     """Pages of each die that the host may write before it has to wait for space."""
     is_collecting: npt.NDArray[np.uint8]
     """Whether a collection has reserved each die, or waits for it: 0 or 1."""
+
+@final
+class TaskView:
+    """All blocks of the drive: each array has an entry for each block.
+
+    The arrays have unsigned integers, so that ``-view.valid`` wraps around. Convert an array before you calculate with
+    it: ``view.valid.astype(float)``.
+    """
+
+    valid: npt.NDArray[np.uint16]
+    """Units of each block that hold the newest version of their data."""
+    written: npt.NDArray[np.uint16]
+    """Units of each block that are programmed, padded, skipped, or about to be."""
+    state: npt.NDArray[np.uint8]
+    """The state of each block, a ``BlockState``. Only blocks that are ``FULL`` can be relocated."""
+    erases: npt.NDArray[np.uint32]
+    """Erases of each block so far."""
+    blocks_per_plane: int
+    """Blocks in a plane."""
+    units_per_block: int
+    """Units in a block."""
 
 @final
 class SuppliedPolicy:

@@ -1,4 +1,4 @@
-"""Policies written in Python: classes that replace a scheme's policies.
+"""Policies written in Python: classes that replace a scheme's policies, or add a background task.
 
 Pass a policy to ``run`` or ``compare`` (``policies=[MyVictim]``): it replaces the scheme's policy along its axis. Pass
 a class (or a function), and each drive gets an instance; or pass an instance, and each drive gets a copy
@@ -26,12 +26,14 @@ if TYPE_CHECKING:
         OrderView,
         PreemptionView,
         SharesView,
+        TaskView,
         TriggerView,
         VictimView,
     )
 
 __all__ = [
     "AllocationPolicy",
+    "BackgroundTask",
     "BlockState",
     "OrderPolicy",
     "Policy",
@@ -168,3 +170,45 @@ class AllocationPolicy(Policy):
     @_left_out
     def on_placed(self, die: int) -> None:
         """Change the policy's state when a page goes to a die."""
+
+
+class BackgroundTask(Policy):
+    """Relocates blocks for its own reasons, beside garbage collection and a scheme's other tasks.
+
+    Relocation moves the valid data of a block and erases the block. After each call that may change the answers, the
+    simulator asks ``is_due`` and ``alarm_ns``.
+    """
+
+    axis: ClassVar[str] = "tasks"
+
+    def is_due(self) -> bool:
+        """Return whether blocks must be relocated now. Do not change state here."""
+        raise _missing(self, "is_due")
+
+    def pick(self, view: TaskView) -> int | None:
+        """Return the full block to relocate next, as an entry of the view's arrays; ``None`` if there is none."""
+        raise _missing(self, "pick")
+
+    @_left_out
+    def alarm_ns(self) -> int | None:
+        """Return the time of the next ``on_alarm``; ``None`` for none. Do not change state here."""
+
+    @_left_out
+    def on_start(self, view: TaskView) -> None:
+        """Record the blocks of the drive at the beginning of the run."""
+
+    @_left_out
+    def on_read(self, block: int) -> None:
+        """Record that a page of a block is read."""
+
+    @_left_out
+    def on_program(self, block: int, page_offset: int, now_ns: int) -> None:
+        """Record that a page of a block is programmed; page 0 is the first of new data."""
+
+    @_left_out
+    def on_erase(self, block: int, now_ns: int) -> None:
+        """Record that a block is erased."""
+
+    @_left_out
+    def on_alarm(self, now_ns: int) -> None:
+        """Record that the time of the alarm has come."""

@@ -273,6 +273,24 @@ class Elsewhere(copyback.AllocationPolicy):
         return len(view.queued)
 
 
+class RelocatesOpen(copyback.BackgroundTask):
+    def is_due(self):
+        return True
+
+    def pick(self, view):
+        return int(np.flatnonzero(view.state == BlockState.OPEN)[0])
+
+
+class KeepsTaskView(RelocatesOpen):
+    def on_start(self, view):
+        self.erases = view.erases
+
+
+class AlarmsWithText(RelocatesOpen):
+    def alarm_ns(self):
+        return "soon"
+
+
 WRONG = [
     (KeepsPart, "kept `valid` of a view beyond its call"),
     (KeepsBase, "kept `valid` of a view beyond its call"),
@@ -285,6 +303,9 @@ WRONG = [
     (OrdersWrong, "may run"),
     (Generous, "gave Gc a share of 101 %"),
     (Elsewhere, "placed a page on die 16, and the drive has 16"),
+    (RelocatesOpen, "which is open, and not full"),
+    (KeepsTaskView, "kept `erases` of a view beyond its call"),
+    (AlarmsWithText, "answered 'soon'"),
 ]
 
 
@@ -307,7 +328,7 @@ def test_a_float_is_no_entry_of_an_array():
     assert "as an int (`int(...)`)" in wrong.value.help
 
 
-VIEWS = ["AllocationView", "DieView", "OrderView", "PreemptionView", "SharesView", "TriggerView", "VictimView"]
+VIEWS = ["AllocationView", "DieView", "OrderView", "PreemptionView", "SharesView", "TaskView", "TriggerView", "VictimView"]
 
 
 @pytest.mark.parametrize("name", VIEWS)
@@ -318,6 +339,56 @@ def test_the_help_of_a_view_describes_its_fields(name):
     assert fields and all(fields.values()), fields
     is_of_arrays = any("uint" in text for text in fields.values())
     assert ("unsigned integers" in view.__doc__) == is_of_arrays
+
+
+class Rewrites(copyback.BackgroundTask):
+    """Rewrites block 7 at 10 ms and at 20 ms, and notes what the simulator reports."""
+
+    def on_start(self, view):
+        self.erased, self.due, self.programmed = [], False, 0
+        self.alarms = [10_000_000, 20_000_000]
+        assert view.units_per_block >= 1 and len(view.state) % view.blocks_per_plane == 0
+
+    def alarm_ns(self):
+        return self.alarms[0] if self.alarms else None
+
+    def on_alarm(self, now_ns):
+        if self.alarms and now_ns >= self.alarms[0]:
+            self.alarms.pop(0)
+            self.due = True
+
+    def is_due(self):
+        return self.due
+
+    def pick(self, view):
+        self.due = False
+        self.valid = int(view.valid[7])
+        return 7 if view.state[7] == FULL else None
+
+    def on_program(self, block, page_offset, now_ns):
+        self.programmed += now_ns >= 10_000_000
+
+    def on_erase(self, block, now_ns):
+        self.erased.append((block, now_ns))
+
+
+def test_a_task_relocates_the_blocks_that_it_picks():
+    made = []
+
+    def make():
+        made.append(Rewrites())
+        return made[-1]
+
+    make.axis = "tasks"
+    loads = {"workload.read_share": 1.0, "workload.arrivals": {"kind": "fixed", "rate": 10_000}}
+    result = copyback.run(policies=[make], requests=1000, set=loads)
+    flash = result["baseline"]["flash"]
+    # Reads alone erase nothing; block 7 is full at 10 ms and erased at 20 ms.
+    (task,) = made
+    assert [block for block, _ in task.erased] == [7]
+    assert 10_000_000 < task.erased[0][1] < 20_000_000
+    assert (flash["blocks_relocated"], flash["block_erases"]) == (1, 1)
+    assert task.programmed > 0
 
 
 def test_a_view_is_gone_when_its_call_is_over():

@@ -22,8 +22,8 @@ pub fn remedy(error: &std::io::Error) -> &'static str {
     }
 }
 
-/// Why a call failed. Its `Debug` is its `Display`: `main` prints the error that it returns with `Debug`, and that of
-/// the fields has the whole text of a file.
+/// Why a call failed. `Debug` prints the same text as `Display`: a `main` that returns this error prints it with
+/// `Debug`, and a derived `Debug` would print the whole text of a file.
 pub enum Failure {
     /// The command or an input is wrong: exit code 2.
     Input(Box<Diagnosis>),

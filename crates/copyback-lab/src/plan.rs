@@ -26,7 +26,9 @@ mod of_experiment;
 mod overrides;
 mod refusals;
 
-pub use cell::{CellChoice, ChosenScheme, ChosenWorkload, KnownTraces, NamedSet, fitted_plan_of_cell};
+pub use cell::{
+    CellChoice, ChosenScheme, ChosenWorkload, KnownTraces, NamedSet, fitted_plan_of_cell, replaces_share_of_reads,
+};
 pub use chosen::{
     named_scheme, of_scheme as set_of_scheme, option_of_mode, refuse_repeated_keys, refuse_sets_of_others, split,
 };

@@ -3,10 +3,11 @@
 use crate::failure::Failure;
 pub use copyback::run::policies::{Policies, PolicyMaker};
 
-/// A policy that the calling program supplies. It replaces the policy of a scheme on the axis of its maker.
+/// A policy that the calling program supplies. It replaces the policy of a scheme on the axis of its maker; a
+/// background task is added to a scheme's tasks.
 #[derive(Clone, Debug)]
 pub struct SuppliedPolicy {
-    /// The scheme whose policy it replaces; `None`: of every scheme of the experiment.
+    /// The scheme that it belongs to; `None`: every scheme of the experiment.
     pub scheme: Option<String>,
     /// Its name in results. Of several policies of an axis with one name, all but the first get a number: `Mine#2`.
     pub name: String,
@@ -33,9 +34,8 @@ pub fn named(supplied: &[SuppliedPolicy]) -> Result<(Policies, Vec<String>), Fai
         let prefix = scheme.as_ref().map(|scheme| format!("{scheme}:")).unwrap_or_default();
         let beside = BESIDE.iter().filter(|(needs, _)| *needs == axis).flat_map(|(_, settings)| *settings);
         settings.extend(beside.map(|setting| format!("{prefix}{setting}")));
-        let name = toml::Value::from(policies.add(name, maker));
-        settings.push(format!("{prefix}{axis}.policy=plugin"));
-        settings.push(format!("{prefix}{axis}.name={name}"));
+        let name = policies.add(name, maker);
+        settings.extend(maker.settings(&name).iter().map(|setting| format!("{prefix}{setting}")));
     }
     Ok((policies, settings))
 }
@@ -54,8 +54,14 @@ mod tests {
         let victim = |_: &_, _| unreachable!("no drive is made");
         let (one, other) = (PolicyMaker::Victim(Arc::new(victim)), PolicyMaker::Victim(Arc::new(victim)));
         let shares = PolicyMaker::Shares(Arc::new(|| unreachable!("no drive is made")));
-        let all =
-            [supplied(None, &one), supplied(Some("a"), &one), supplied(Some("b"), &other), supplied(None, &shares)];
+        let task = PolicyMaker::Task(Arc::new(|_: &_, _| unreachable!("no drive is made")));
+        let all = [
+            supplied(None, &one),
+            supplied(Some("a"), &one),
+            supplied(Some("b"), &other),
+            supplied(None, &shares),
+            supplied(None, &task),
+        ];
         let (_, settings) = named(&all).unwrap();
         let expected = [
             "victim.policy=plugin",
@@ -68,6 +74,7 @@ mod tests {
             "preemption.policy=always",
             "admit.shares.policy=plugin",
             "admit.shares.name=\"Mine\"",
+            "tasks.plugin.name=\"Mine\"",
         ];
         assert_eq!(settings, expected);
         let failure = named(&[supplied(Some("a"), &one), supplied(Some("a"), &other)]).unwrap_err();

@@ -31,7 +31,8 @@ mod _copyback {
     use crate::exit::end_calls;
     #[pymodule_export]
     use crate::policies::{
-        AllocationView, DieView, OrderView, PreemptionView, SharesView, SuppliedPolicy, TriggerView, VictimView, supply,
+        AllocationView, DieView, OrderView, PreemptionView, SharesView, SuppliedPolicy, TaskView, TriggerView,
+        VictimView, supply,
     };
     #[pymodule_export]
     use crate::requests::{PassedRequests, pass_requests};

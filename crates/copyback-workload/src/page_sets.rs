@@ -147,7 +147,7 @@ pub(crate) struct Counts {
     /// Pages of each set.
     pub of_sets: [u64; SETS],
     /// Pages that are in one of the first two sets or both.
-    pub of_both: u64,
+    pub of_either: u64,
     /// How the counts were estimated; `None` if they are exact.
     pub estimate: Option<Estimate>,
 }
@@ -227,15 +227,15 @@ impl PageSets {
 
     /// How many pages there are.
     pub(crate) fn counts(&self) -> Counts {
-        let (mut of_sets, mut of_both, mut variance) = ([0_u64; SETS], 0_u64, 0.0);
-        let both = self.whole[0].union(&self.whole[1]);
+        let (mut of_sets, mut of_either, mut variance) = ([0_u64; SETS], 0_u64, 0.0);
+        let either = self.whole[0].union(&self.whole[1]);
         let mut bits = [0_u64; WORDS];
         for (place, sets) in &self.pieces {
             for ((count, pages), whole) in of_sets.iter_mut().zip(sets).zip(&self.whole) {
                 *count += if whole.contains(*place) { 0 } else { pages.count() };
             }
-            let count = if both.contains(*place) { 0 } else { count_of_both(sets, &mut bits) };
-            of_both += count;
+            let count = if either.contains(*place) { 0 } else { count_of_either(sets, &mut bits) };
+            of_either += count;
             variance += (count as f64) * (count as f64);
         }
         let one_of = 1_u64 << self.halvings;
@@ -247,17 +247,17 @@ impl PageSets {
             of_pieces.saturating_mul(one_of).saturating_add(pages(runs).saturating_mul(runs.one_of()))
         };
         let of_sets = std::array::from_fn(|set| all(of_sets[set], &self.whole[set]));
-        let of_both = all(of_both, &both);
-        let squares: f64 = both.lengths().map(|pieces| ((pieces * PIECE_PAGES) as f64).powi(2)).sum();
-        variance += squares * spread(both.one_of());
+        let of_either = all(of_either, &either);
+        let squares: f64 = either.lengths().map(|pieces| ((pieces * PIECE_PAGES) as f64).powi(2)).sum();
+        variance += squares * spread(either.one_of());
         let one_of = self.whole.iter().map(WholeRuns::one_of).fold(one_of, u64::max);
-        let error_share = if of_both == 0 { 0.0 } else { variance.sqrt() / of_both as f64 };
-        Counts { of_sets, of_both, estimate: (one_of > 1).then_some(Estimate { one_of, error_share }) }
+        let error_share = if of_either == 0 { 0.0 } else { variance.sqrt() / of_either as f64 };
+        Counts { of_sets, of_either, estimate: (one_of > 1).then_some(Estimate { one_of, error_share }) }
     }
 }
 
 /// Pages of a piece that are in one of the first two sets or both; `bits` are overwritten.
-fn count_of_both(sets: &[Pages; SETS], bits: &mut [u64; WORDS]) -> u64 {
+fn count_of_either(sets: &[Pages; SETS], bits: &mut [u64; WORDS]) -> u64 {
     match &sets[..2] {
         [one, Pages::None] | [Pages::None, one] => one.count(),
         [one, other] => {
@@ -303,7 +303,7 @@ mod tests {
             let counts = sets.counts();
             let count = |of: &dyn Fn(usize) -> bool| (0..2 * PAGES).filter(|at| of(*at)).count() as u64;
             prop_assert_eq!(counts.of_sets, [0, 1, 2].map(|set: usize| count(&|at| oracle[set][at])));
-            prop_assert_eq!(counts.of_both, count(&|at| oracle[0][at] || oracle[1][at]));
+            prop_assert_eq!(counts.of_either, count(&|at| oracle[0][at] || oracle[1][at]));
             prop_assert!(counts.estimate.is_none());
         }
     }
@@ -336,9 +336,9 @@ mod tests {
         let Estimate { one_of, error_share } = counts.estimate.expect("it is an estimate");
         assert!((16..=64).contains(&one_of), "{one_of}");
         assert!((0.02..0.2).contains(&error_share), "{error_share}");
-        let miss = counts.of_both as f64 / exact as f64 - 1.0;
+        let miss = counts.of_either as f64 / exact as f64 - 1.0;
         assert!(miss.abs() < 3.0 * error_share, "missed by {miss}");
-        assert_eq!(counts.of_sets, [0, counts.of_both, 0]);
+        assert_eq!(counts.of_sets, [0, counts.of_either, 0]);
     }
 
     #[test]
@@ -348,7 +348,7 @@ mod tests {
             sets.insert(1, 0, index << 29, (index << 29) + (1 << 28) - 1);
         }
         assert_eq!(sets.taken_bytes, 0, "all of them are whole pieces");
-        assert_eq!(sets.counts().of_both, 10 << 28);
+        assert_eq!(sets.counts().of_either, 10 << 28);
     }
 
     /// Piece by piece, each of these requests would take hours.
@@ -362,7 +362,7 @@ mod tests {
         }
         let counts = sets.counts();
         assert_eq!((counts.of_sets, counts.estimate), ([last - 2, last + 1, 0], None));
-        assert_eq!(counts.of_both, 2 * last - 1);
+        assert_eq!(counts.of_either, 2 * last - 1);
     }
 
     #[test]
@@ -376,8 +376,8 @@ mod tests {
         assert!(sets.whole[0].taken_bytes() <= memory_bytes / RUNS_PART);
         let counts = sets.counts();
         let Estimate { error_share, .. } = counts.estimate.expect("it is an estimate");
-        let miss = counts.of_both as f64 / (8_000 * PIECE_PAGES) as f64 - 1.0;
+        let miss = counts.of_either as f64 / (8_000 * PIECE_PAGES) as f64 - 1.0;
         assert!((0.01..0.2).contains(&error_share) && miss.abs() < 3.0 * error_share, "{miss} {error_share}");
-        assert_eq!(counts.of_sets, [counts.of_both, 0, 0]);
+        assert_eq!(counts.of_sets, [counts.of_either, 0, 0]);
     }
 }

@@ -153,7 +153,7 @@ impl Footprint {
             }
         }
         let counts = pages.counts();
-        let bytes = counts.of_both.saturating_mul(PAGE_BYTES);
+        let bytes = counts.of_either.saturating_mul(PAGE_BYTES);
         Ok(Self { is_estimate: counts.estimate.is_some(), bytes, end_bytes })
     }
 }
@@ -259,7 +259,7 @@ impl Collector {
     }
 
     fn finish(mut self, source: &(impl RequestSource + ?Sized)) -> TraceStats {
-        let Counts { of_sets, of_both, estimate } = self.pages.counts();
+        let Counts { of_sets, of_either, estimate } = self.pages.counts();
         for (class, pages) in self.classes.iter_mut().zip(of_sets) {
             class.mean_bytes = ratio(class.bytes, class.requests);
             class.footprint_bytes = pages.saturating_mul(PAGE_BYTES);
@@ -289,7 +289,7 @@ impl Collector {
             write_percent: 100.0 * ratio(writes.requests, requests),
             high_priority_requests: self.high_priority_requests,
             mean_bytes: ratio(reads.bytes.saturating_add(writes.bytes).saturating_add(trims.bytes), requests),
-            footprint_bytes: of_both.saturating_mul(PAGE_BYTES),
+            footprint_bytes: of_either.saturating_mul(PAGE_BYTES),
             overwrite_ratio: ratio(self.pages_written, of_sets[Op::Write as usize]),
             end_bytes: self.end_bytes,
             duration_ns,

@@ -69,8 +69,30 @@ impl NamedSet {
     }
 
     fn layer(all: &[Self]) -> Result<Layer, LayerError> {
-        Layer::of_named_sets(all.iter().map(|set| (set.name.as_str(), set.argument.as_str())))
+        let is_replaced = |set: &Self, later: &Self| {
+            later.name != set.name && replaces_share_of_reads(&later.argument, &set.argument)
+        };
+        let in_force =
+            all.iter().enumerate().filter(|(at, set)| !all[at + 1..].iter().any(|later| is_replaced(set, later)));
+        Layer::of_named_sets(in_force.map(|(_, set)| (set.name.as_str(), set.argument.as_str())))
     }
+}
+
+/// Keys that say how many requests read: a workload has one of them.
+const READS_KEYS: [&str; 2] = ["read_share", "read_arrivals"];
+
+/// Whether a setting says in another way than an earlier one how many requests read.
+pub fn replaces_share_of_reads(later: &str, before: &str) -> bool {
+    let both = table_and_key(later).zip(table_and_key(before));
+    both.is_some_and(|((table, key), (table_before, before))| table == table_before && key != before)
+}
+
+/// The table of a workload and the key, if the setting says how many requests read.
+fn table_and_key(argument: &str) -> Option<(&str, &str)> {
+    let path = argument.split('=').next().unwrap_or_default().trim();
+    let start = READS_KEYS.iter().find_map(|key| path.find(&format!(".{key}")))?;
+    let key = path[start + 1..].split('.').next().unwrap_or_default();
+    Some((&path[..start], key))
 }
 
 /// A workload by its name, or a trace.
@@ -145,4 +167,27 @@ fn plan_of_cell(choice: &CellChoice<'_>, hashes: &mut BTreeMap<PathBuf, String>)
     refuse_unnamed_drives(&runs)?;
     let (seed, requests, jobs, notes) = (choice.seed, choice.requests, Jobs::default(), Vec::new());
     Ok(Plan { name: None, runs, seed, requests, warmup, inputs, jobs, notes, fitted: None })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn layer(sets: &[(&str, &str)]) -> Layer {
+        let set = |(name, argument): &(&str, &str)| NamedSet { name: (*name).into(), argument: (*argument).into() };
+        NamedSet::layer(&sets.iter().map(set).collect::<Vec<_>>()).expect("settings")
+    }
+
+    /// A later source replaces the share of reads by arrivals, and the other way round; one source contradicts itself.
+    #[test]
+    fn a_later_source_says_how_many_requests_read() {
+        let share = ("case", "workload.read_share=0.3");
+        let arrivals = ("--set", "workload.read_arrivals.kind=\"poisson\"");
+        let keys = |sets: &[_]| ["read_share", "read_arrivals"].map(|key| layer(sets).has_key("workload", key));
+        assert_eq!(keys(&[share, arrivals]), [false, true]);
+        assert_eq!(keys(&[arrivals, share]), [true, false]);
+        assert_eq!(keys(&[share, ("case", arrivals.1)]), [true, true]);
+        assert_eq!(keys(&[("case", "workloads.a.read_share=0.3"), arrivals]), [false, true]);
+        assert!(layer(&[("case", "workloads.a.read_share=0.3"), arrivals]).has_key("workloads", "a"));
+    }
 }

@@ -4,7 +4,7 @@ use super::text::{Entry, Node, Table, Value};
 use super::variant::{self, Variant};
 use super::workload;
 use crate::files::{self, Input};
-use crate::plan::NamedSet;
+use crate::plan::{self, NamedSet};
 use copyback::config::layers::{LayerError, Located, Text, TextSpan, suggestion};
 use copyback::run::Warmup;
 use copyback_workload::printable::printable;
@@ -203,7 +203,11 @@ impl SweepFile {
             return Err(error.with_help(suggestion(case, "cases", known)));
         };
         let text = Arc::new(Text::new(format!("{case}@{set}"), set));
-        self.cases[own].settings.extend(settings_of(Table::parse(&text)?)?);
+        let added = settings_of(Table::parse(&text)?)?;
+        let settings = &mut self.cases[own].settings;
+        settings
+            .retain(|before| !added.iter().any(|set| plan::replaces_share_of_reads(&set.argument, &before.argument)));
+        settings.extend(added);
         Ok(())
     }
 

@@ -9,6 +9,7 @@ mod columns;
 mod die;
 pub mod interrupts;
 mod shares;
+mod tasks;
 mod thread;
 mod trigger;
 mod victim;
@@ -16,6 +17,7 @@ mod victim;
 pub use allocation::AllocationView;
 pub use die::{DieView, OrderView, PreemptionView};
 pub use shares::SharesView;
+pub use tasks::TaskView;
 pub use trigger::TriggerView;
 pub use victim::VictimView;
 
@@ -54,7 +56,7 @@ impl SuppliedPolicy {
 
 #[pymethods]
 impl SuppliedPolicy {
-    /// The table of the configuration that chooses it, such as `"victim"`.
+    /// Its axis, such as `"victim"`.
     #[getter]
     fn axis(&self) -> &str {
         self.maker.axis()
@@ -95,13 +97,14 @@ pub fn supply(axis: &str, policy: Bound<'_, PyAny>) -> PyResult<SuppliedPolicy> 
         "preemption" => die::preemption_maker(maker),
         "trigger" => trigger::maker(maker),
         "admit.shares" => shares::maker(maker),
+        "tasks" => tasks::maker(maker),
         _ => allocation::maker(maker),
     };
     Ok(SuppliedPolicy { name, maker, id, source, raised })
 }
 
 fn axis_named(axis: &str) -> PyResult<&'static str> {
-    let axes = ["victim", "order", "preemption", "trigger", "admit.shares", "allocation"];
+    let axes = ["victim", "order", "preemption", "trigger", "admit.shares", "allocation", "tasks"];
     let known = axes.into_iter().find(|known| *known == axis);
     known.ok_or_else(|| PyValueError::new_err(format!("`{axis}` takes no policies; {} do", axes.join(", "))))
 }

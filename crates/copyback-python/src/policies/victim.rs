@@ -23,7 +23,7 @@ pub(super) fn maker(maker: Maker) -> PolicyMaker {
 }
 
 /// The fields of a block that a view shows, each with its offset in the block.
-const FIELDS: [(&str, usize, Kind); 5] = [
+pub(super) const FIELDS: [(&str, usize, Kind); 5] = [
     ("valid", offset_of!(Block, valid), columns::U16),
     ("written", offset_of!(Block, written), columns::U16),
     ("state", offset_of!(Block, state), columns::U8),

@@ -13,7 +13,7 @@ words! {
         Exponential = "exponential",
         /// One of the sizes of `mix`, by weight.
         Mix = "mix",
-        /// Multiples of `min` up to `max`, all equally likely; sizes above the last multiple are `max`.
+        /// Multiples of `min` up to `max`, all equally likely. If `max` is no multiple, it is drawn too, less often.
         Range = "range",
     }
 }

@@ -14,7 +14,8 @@ pub(crate) enum Sizes {
     },
     /// Sizes with the sums of weights up to and including each, as shares of one.
     Mix(Vec<(f64, u64)>),
-    /// Multiples of `min_bytes`, as many of them as are below `min_bytes + max_bytes`; at most `max_bytes`.
+    /// A number from `min_bytes` to below `min_bytes + max_bytes`, all equally likely, is rounded down to a multiple of
+    /// `min_bytes`; the size is at most `max_bytes`.
     Range {
         min_bytes: u64,
         max_bytes: u64,

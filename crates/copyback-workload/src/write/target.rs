@@ -130,7 +130,8 @@ pub fn is_temporary(name: &str) -> bool {
         .is_some_and(|rest| rest.len() == TEMPORARY_LETTERS && rest.bytes().all(|byte| byte.is_ascii_alphanumeric()))
 }
 
-/// On a shared folder, locks of another machine may be invisible, and a file is not touched while its run goes on.
+/// Age above which a temporary file without a visible lock counts as abandoned. On a shared folder, locks of another
+/// machine may be invisible, and the file of a run that goes on is not written all the time.
 const ABANDONED_AFTER: Duration = Duration::from_hours(24);
 
 /// Removes temporary files in a folder that killed programs left: no program holds their locks, and they are old.

@@ -389,7 +389,8 @@ impl Buffer {
         self.is_idle = false;
     }
 
-    /// Sends the next pages that are evicted together on their way; none if all are, or if the policy waits for more.
+    /// Sends on their way the next pages that are evicted together. Returns none if all pages are on their way already,
+    /// or if the policy waits for more pages.
     pub fn next_set(&mut self) -> Set {
         if self.pages.is_all_leaving() {
             return Set::default();
@@ -400,8 +401,8 @@ impl Buffer {
         set
     }
 
-    /// Sends pages that will be written to a die on their way, the least recently used ones, as many as fit into this
-    /// many units.
+    /// Sends on their way pages that will be written to this die: the least recently used ones, as many as fit into
+    /// this many units.
     pub fn take_set(&mut self, die: DieId, units_max: u32) -> Set {
         self.policy.list_of_die(die).map_or_else(Set::default, |list| self.pages.take_within(list, units_max))
     }

@@ -109,7 +109,7 @@ pub struct CommandsConfig {
 pub struct SuspendConfig {
     /// Time from the suspend command until the die takes a read.
     pub latency: Nanos,
-    /// Time from the resume command until the array works on (default 0).
+    /// Time from the resume command until the array continues (default 0).
     #[serde(default)]
     pub resume: Nanos,
     /// How often one operation can be suspended (default 8).

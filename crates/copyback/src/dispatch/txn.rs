@@ -44,13 +44,13 @@ pub enum Role {
     /// A page of moved data on its way to another die.
     Move,
     /// A read of a relocation that reserves no die.
-    JobRead,
+    RelocationRead,
     /// A program of a relocation that reserves no die.
-    JobProgram,
+    RelocationProgram,
     /// A read of such a relocation that has become a copyback: all units of the page are valid.
-    JobCopyback,
+    RelocationCopyback,
     /// The erase of such a relocation.
-    JobErase,
+    RelocationErase,
 }
 
 impl Role {

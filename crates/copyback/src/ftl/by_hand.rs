@@ -164,7 +164,7 @@ fn the_youngest_free_block_is_opened_next() {
             let expected = ftl.next_block_in(PLANE, 0);
             append(&mut ftl, first, first + 8);
             let opened = ftl.geometry.block_of(ftl.lookup(LogicalUnit(first)));
-            assert_eq!(expected, Some(opened), "it is said beforehand");
+            assert_eq!(expected, Some(opened), "the block is predicted before it is opened");
             opened.0
         });
         assert_eq!(opened, expected, "{tasks}");

@@ -7,11 +7,13 @@ use crate::dispatch::admit::shares::{self, SharesConfig};
 use crate::dispatch::order::{self, OrderConfig};
 use crate::ftl::allocation::{self, AllocationConfig};
 use crate::ftl::victim::{self, VictimConfig};
+use crate::tasks::background;
 use crate::tasks::gc::preemption::{self, PreemptionConfig};
 use crate::tasks::gc::trigger::{self, TriggerConfig};
 use std::sync::Arc;
 
-/// The maker of the policy of each drive. The variant is the axis on which it replaces the scheme's own policy.
+/// The maker of the policy of each drive. The variant is the axis on which it replaces the scheme's own policy; a
+/// background task is added to the scheme's tasks.
 #[derive(Clone)]
 pub enum PolicyMaker {
     /// Selects the die and plane of a page.
@@ -26,10 +28,12 @@ pub enum PolicyMaker {
     Shares(Arc<shares::plugin::Make>),
     /// Selects the class that a die serves next.
     Order(Arc<order::plugin::Make>),
+    /// A background task, beside the drive's other tasks.
+    Task(Arc<background::plugin::Make>),
 }
 
 impl PolicyMaker {
-    /// The table of the configuration that chooses the policy, such as `victim`.
+    /// The axis of the policy, such as `victim`.
     pub fn axis(&self) -> &'static str {
         match self {
             Self::Allocation(_) => "allocation",
@@ -38,6 +42,16 @@ impl PolicyMaker {
             Self::Preemption(_) => "preemption",
             Self::Shares(_) => "admit.shares",
             Self::Order(_) => "order",
+            Self::Task(_) => "tasks",
+        }
+    }
+
+    /// The settings that choose the policy by its name, as `--set` takes them.
+    pub fn settings(&self, name: &str) -> Vec<String> {
+        let (axis, name) = (self.axis(), toml::Value::from(name));
+        match self {
+            Self::Task(_) => vec![format!("{axis}.plugin.name={name}")],
+            _ => vec![format!("{axis}.policy=plugin"), format!("{axis}.name={name}")],
         }
     }
 
@@ -50,6 +64,7 @@ impl PolicyMaker {
             Self::Preemption(make) => Arc::as_ptr(make).cast(),
             Self::Shares(make) => Arc::as_ptr(make).cast(),
             Self::Order(make) => Arc::as_ptr(make).cast(),
+            Self::Task(make) => Arc::as_ptr(make).cast(),
         }
     }
 }
@@ -117,6 +132,12 @@ impl Policies {
             self.supply_one(
                 &mut params.name,
                 |maker| if let PolicyMaker::Order(make) = maker { Some(make) } else { None },
+            );
+        }
+        if let Some(params) = &mut run.tasks.plugin {
+            self.supply_one(
+                &mut params.name,
+                |maker| if let PolicyMaker::Task(make) = maker { Some(make) } else { None },
             );
         }
     }

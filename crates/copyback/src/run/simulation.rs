@@ -350,7 +350,7 @@ impl<'a> Simulation<'a> {
         Ok(true)
     }
 
-    /// Relocates a full block between two steps, as scrubbing does. Returns whether the drive can now.
+    /// Relocates a full block between two steps, as scrubbing does. Returns false if the drive cannot relocate it now.
     pub fn relocate(&mut self, member: usize, block: BlockId, source: Source) -> Result<bool, RunError> {
         let drive = self.members[member].ssd.drive_mut();
         if !drive.may_relocate(block) {

@@ -85,6 +85,6 @@ index!(
     RequestId(u32)
 );
 index!(
-    /// A background job in the drive's table.
+    /// A job or a relocation, in the drive's table of its kind.
     JobId(u32)
 );

@@ -62,7 +62,7 @@ pub enum When {
 
 invariants! {
     TimeOrder Always "time-order" "no event is scheduled before the one at hand";
-    TransferEnded Always "transfer-heard" "a channel starts a transfer only after its previous transfer has ended and that end was processed";
+    TransferEnded Always "transfer-ended" "a channel starts a transfer only after its previous transfer has ended and that end was processed";
     LegalCommand Always "legal-command" "the parts of a command lie on the planes that they name, and this device can combine them";
     PageRoom Always "page-room" "a page takes at most as many units as it holds, and the page before it is complete";
     FreeBlock Always "free-block" "a plane that opens a block has an erased block";

@@ -117,7 +117,7 @@ fn cost(events: &[GcEvent], pages: u32) -> (f64, f64) {
 #[test]
 fn spd_collects_the_emptiest_of_many_rows() {
     let expected = of_the_two_emptiest(2 * PAGES);
-    // By hand, with 377.6 for the least, it was 379.5.
+    // The hand calculation gave 379.5, with 377.6 for the emptiest row alone.
     assert!((expected - 378.9).abs() < 0.1, "{expected}");
     let of_blocks = of_the_two_emptiest(PAGES);
     let baseline_ns = (of_blocks * MOVE_NS + ERASE_NS) / (f64::from(PAGES) - of_blocks);

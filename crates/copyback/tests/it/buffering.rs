@@ -26,7 +26,7 @@ fn writes(of: &[u64]) -> Vec<Request> {
     of.iter().enumerate().map(|(at, page)| pages(Op::Write, 1_000 * at as u64, 4 * page, 1)).collect()
 }
 
-/// The run, to the end of a read long after all that leaves has left.
+/// Runs the requests, and then a read long after the last page has left the buffer.
 fn run_out(config: &RunConfig, mut requests: Vec<Request>, read_at_ns: u64) -> Report {
     requests.push(pages(Op::Read, read_at_ns, 0, 1));
     run(config, requests).report

@@ -87,9 +87,9 @@ fn collections_follow_each_other_or_each_waits_for_a_write() {
         let outcome = run(&drive, script.clone());
         [1, 2, 3].map(|second| outcome.gc_events.iter().filter(|e| e.start_ns / LATER == second).count())
     };
-    // The first victim holds 1 valid page and makes 3 free blocks; the others hold 5 each. The open block has 1 page:
-    // it takes 1 and 5 (4 free). The third victim puts 1 there and 4 into the next block (4), the fourth 4 there and 1
-    // into the next (4), the fifth 5 there (5).
+    // The first victim holds 1 valid page and makes 3 free blocks; the others hold 5 each. The open block has 1 page of
+    // 8: it takes the 1 of the first victim and the 5 of the second (then 4 blocks are free). The third victim puts 1
+    // page there and 4 into the next block (4 free), the fourth 4 there and 1 into the next (4), the fifth 5 there (5).
     assert_eq!(collections_of_each_second("stop = 5"), [5, 0, 0]);
     // 3 free blocks are not below the watermark: no later write starts another.
     assert_eq!(collections_of_each_second("collections = \"one\""), [1, 0, 0]);

@@ -7,6 +7,7 @@
 use copyback::{flash, ftl, sim};
 
 mod added_policy;
+mod added_task;
 mod aged;
 mod alignment;
 mod arrays;

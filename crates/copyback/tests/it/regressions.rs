@@ -309,8 +309,8 @@ fn a_scrubber_may_relocate_full_blocks_for_ever() {
     simulation.check_end();
 }
 
-/// Writes that are bound to no plane go round a die's planes. They went to the lowest plane that had most room: it was
-/// collected, had most room again, and filled up with valid data while the other planes rested.
+/// Writes that are bound to no plane go round a die's planes. Before the correction they went to the lowest plane that
+/// had most room: it was collected, had most room again, and filled up with valid data while the other planes rested.
 #[test]
 fn dynamic_allocation_uses_all_planes_of_a_die_alike() {
     let lines = [

@@ -27,7 +27,7 @@ precondition = { mode = "empty" }
 compose = { policy = "list", builders = [] }
 geometry = { channels = 1, chips_per_channel = 1, dies_per_chip = 1, planes_per_die = 1, blocks_per_plane = 10, pages_per_block = 4, page_size = "512 B" }
 "#;
-/// The die takes a read 20,000 ns after the suspend command, and works on 5,000 ns after the resume command.
+/// The die takes a read 20,000 ns after the suspend command, and continues 5,000 ns after the resume command.
 const DEVICE: &str = "commands.suspend = { latency = \"20 us\", resume = \"5 us\" }\n";
 const POLICY: &str = "preemption = { policy = \"suspend\", poll = \"0 ns\" }\n";
 
@@ -152,7 +152,7 @@ fn a_read_that_arrives_while_an_erase_resumes_suspends_it_again() {
     assert_eq!(times(2), [(552_300, 1_020_000), (resumed_ns, resumed_ns + 20_000), (last_ns, last_ns + left_ns)]);
 }
 
-/// An erase that ends no later than it is suspended goes on; one that has a nanosecond more is suspended.
+/// An erase that would end no later than it would be suspended goes on; one that has a nanosecond more is suspended.
 #[test]
 fn an_erase_that_is_about_to_end_goes_on() {
     for (arrival_ns, end_ns) in [(3_532_300, read_from(3_552_300)), (3_532_299, read_from(3_552_299))] {

@@ -178,6 +178,9 @@ const URGENT: [&str; 3] = ["preemption.policy=points", "trigger.hard=1.0", "host
 /// Keys that describe a workload to its reader.
 const LABELS: &[&str] = &["workload.name", "workload.source"];
 
+/// Names of what only a calling program can supply.
+const SUPPLIED: &[&str] = &["tasks.plugin.name"];
+
 /// Tables with the same keys, each with rows as in [`ROWS`]: `{}` in a workload is replaced by the table.
 const FAMILIES: &[(&[&str], &[Row])] = &[
     (&["workload.size", "workload.read_size", "workload.write_size", "workload.trim_size"], SIZE_ROWS),
@@ -380,6 +383,7 @@ fn every_key_of_the_other_tables_has_an_effect_or_a_note() {
     }
     assert!(wrong.is_empty(), "{} settings:\n{}", wrong.len(), wrong.join("\n"));
     let all: BTreeSet<String> = TABLES.into_iter().flat_map(listed).collect();
-    let known: BTreeSet<String> = found.into_keys().chain(LABELS.iter().map(|label| (*label).to_owned())).collect();
+    let others = [LABELS, SUPPLIED].concat();
+    let known: BTreeSet<String> = found.into_keys().chain(others.into_iter().map(str::to_owned)).collect();
     assert_eq!(all, known, "a key without a row, or a row without a key");
 }

@@ -76,7 +76,7 @@ fn heads_are_described_when_they_may_run() {
     let die = die(&[(Class::Read, 3, true), (Class::Read, 4, false)], [8, 8]);
     let mut view = view(&die, Some(7));
     assert_eq!(view.head(Class::Read).map(|head| (head.arrival_ns, head.is_urgent)), Some((3, true)));
-    assert_eq!((view.head(Class::Write), view.head(Class::Gc)), (None, None), "nobody, and no request");
+    assert_eq!((view.head(Class::Write), view.head(Class::Gc)), (None, None), "no write, and a job is no request");
     view.heads.came[Class::Read as usize] = u64::MAX;
     assert_eq!(view.head(Class::Read), None, "it may not run");
 }

@@ -9,7 +9,7 @@ use super::{Axis, LEGEND, Row, Timeline, Use};
 
 /// Columns between two ticks of the axis.
 const TICK_COLUMNS: usize = 10;
-/// Lines of a drawing whose scale was not set.
+/// Most lines, below each other, of a drawing whose scale was not set. Each line has all rows.
 const STAVES_MAX: u64 = 40;
 
 /// How a timeline is drawn.

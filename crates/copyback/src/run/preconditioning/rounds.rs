@@ -3,8 +3,8 @@
 use super::Preconditioner;
 use crate::ftl::core::{Counts, Ftl};
 
-/// Rounds of overwrites after which the write amplification of a drive changes by less than 0.5 %, more or less. Most
-/// drives take three to five.
+/// Expected rounds of overwrites until the write amplification of a drive changes by less than 0.5 %. Most drives take
+/// three to five.
 pub(super) const ROUNDS_EXPECTED: f64 = 3.75;
 /// Rounds at least: the second is the first that can be compared.
 pub(super) const ROUNDS_MIN: f64 = 2.0;

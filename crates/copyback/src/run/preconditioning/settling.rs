@@ -63,7 +63,7 @@ impl<'a> Preconditioner<'a> {
         for die in (0..self.ftl.geometry.dies).map(DieId) {
             for (at, plane) in self.ftl.geometry.planes_of(die).enumerate() {
                 let of = sample.ftl.geometry.planes_of(DieId(0)).nth(at);
-                // The first plane of a die, or each.
+                // Once for each die, or for each plane if the sample is a single plane.
                 if at == 0 || of.is_none() {
                     copies_left -= 1.0;
                     self.pace.after_margin = copies_left * work_of_advance;

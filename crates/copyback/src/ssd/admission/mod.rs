@@ -276,10 +276,12 @@ impl Drive {
         let txn = &mut self.txns[id];
         txn.entered = turn;
         let (op, units) = match txn.role {
-            Role::JobErase => (FlashOp::Erase, 0),
+            Role::RelocationErase => (FlashOp::Erase, 0),
             // Whether all units of a page are valid is unknown before the read.
-            Role::JobRead if units_per_page == 1 && self.scheme.granularity.copies_back() => (FlashOp::Copyback, 0),
-            Role::JobRead => (FlashOp::Read, self.gc.relocations.get(txn.job).units_per_read()),
+            Role::RelocationRead if units_per_page == 1 && self.scheme.granularity.copies_back() => {
+                (FlashOp::Copyback, 0)
+            }
+            Role::RelocationRead => (FlashOp::Read, self.gc.relocations.get(txn.job).units_per_read()),
             role if role.is_read() => (FlashOp::Read, txn.units),
             _ => (FlashOp::Program, units_per_page),
         };

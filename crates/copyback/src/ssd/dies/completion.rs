@@ -183,7 +183,7 @@ impl Drive {
             if self.records.flash_requests.is_some() {
                 self.count_read(id, &command, part, now_ns);
             }
-            if self.txns[id].role == Role::JobRead {
+            if self.txns[id].role == Role::RelocationRead {
                 self.end_request(id, events);
             } else {
                 self.finish_txn(id, events);

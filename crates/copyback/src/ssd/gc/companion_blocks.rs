@@ -12,7 +12,7 @@ use crate::ftl::core::Move;
 use crate::ftl::frontier::Stream;
 use crate::sim::index::{BlockId, JobId, PageId, PlaneId, TxnId};
 use crate::ssd::drive::Drive;
-use crate::tasks::gc::granularity::{Beside, GranularityPolicy, PlaneRule};
+use crate::tasks::gc::granularity::{GranularityPolicy, OtherPlanesView, PlaneRule};
 use crate::tasks::job::{Footprint, Step};
 
 /// The planes that a program names.
@@ -45,7 +45,7 @@ impl Group {
 /// The planes beside a victim's plane, as a granularity sees them.
 struct Others<'a>(&'a mut Drive);
 
-impl Beside for Others<'_> {
+impl OtherPlanesView for Others<'_> {
     fn twin(&self, plane: PlaneId, victim: BlockId) -> Option<BlockId> {
         let ftl = &self.0.ftl;
         let twin = ftl.blocks().id(plane, self.0.geometry.block_offset(victim));

@@ -5,7 +5,7 @@ use crate::sim::index::{JobId, PlaneId};
 use crate::tasks::job::Job;
 use std::ops::{Index, IndexMut};
 
-/// The jobs of a drive: collections and relocations that have reserved a die, or wait for it.
+/// The jobs of a drive: collections and other background work that has reserved a die, or waits for it.
 pub(in crate::ssd) struct JobTable {
     /// Invariant: each entry is a job that has a plane, or is free.
     jobs: Vec<Job>,

@@ -15,13 +15,13 @@ impl Drive {
     pub(in crate::ssd) fn take_request(&mut self, die: DieId, id: TxnId, events: &mut EventQueue) {
         self.stop_waiting(id, events.now_ns());
         match self.txns[id].role {
-            Role::JobRead => self.take_job_read(die, id, events),
-            Role::JobProgram => self.take_job_program(die, id, events),
-            _ => self.take_job_erase(die, id, events),
+            Role::RelocationRead => self.take_relocation_read(die, id, events),
+            Role::RelocationProgram => self.take_relocation_program(die, id, events),
+            _ => self.take_relocation_erase(die, id, events),
         }
     }
 
-    fn take_job_read(&mut self, die: DieId, id: TxnId, events: &mut EventQueue) {
+    fn take_relocation_read(&mut self, die: DieId, id: TxnId, events: &mut EventQueue) {
         let Txn { job, plane, task: source, .. } = self.txns[id];
         let (ftl, geometry) = (&self.ftl, &self.geometry);
         let is_current = |m: Move| ftl.lookup(m.unit) == m.from;
@@ -44,7 +44,7 @@ impl Drive {
 
     /// Copies back the page whose read was just bound: all its units are valid.
     fn copy_back(&mut self, die: DieId, id: TxnId, events: &mut EventQueue) {
-        self.txns[id].role = Role::JobCopyback;
+        self.txns[id].role = Role::RelocationCopyback;
         let Txn { job, plane, units, task: source, .. } = self.txns[id];
         let which = self.gc.relocations.change(job, &mut self.admission.reservations, |r| r.copy_back(units));
         let page = self.bind_moves_of(job, plane, which);
@@ -54,7 +54,7 @@ impl Drive {
         self.collect_if_low(plane, events);
     }
 
-    fn take_job_program(&mut self, die: DieId, id: TxnId, events: &mut EventQueue) {
+    fn take_relocation_program(&mut self, die: DieId, id: TxnId, events: &mut EventQueue) {
         let Txn { job, plane, units, task: source, .. } = self.txns[id];
         if self.admission.reservations.are_shared() {
             self.admission.reservations.take_move(plane);
@@ -67,7 +67,7 @@ impl Drive {
         self.collect_if_low(plane, events);
     }
 
-    fn take_job_erase(&mut self, die: DieId, id: TxnId, events: &mut EventQueue) {
+    fn take_relocation_erase(&mut self, die: DieId, id: TxnId, events: &mut EventQueue) {
         let relocation = self.gc.relocations.get(self.txns[id].job);
         let (plane, block, source) = (relocation.plane(), relocation.block(), relocation.source());
         if let Some(shadow) = &mut self.records.shadow {

@@ -236,7 +236,8 @@ impl Relocations {
         result
     }
 
-    /// A job that reserves its die begins to relocate a block of a plane, or ends: its group's turn.
+    /// A job that reserves its die begins to relocate a block of a plane, or ends: the group of the plane is at work,
+    /// or at rest again.
     pub fn take_turn(&mut self, plane: PlaneId, begins: bool) {
         if let Some(groups) = &mut self.groups {
             let at_work = &mut groups.at_work[groups.group_of[plane.at()] as usize];

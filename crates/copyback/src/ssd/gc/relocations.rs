@@ -145,7 +145,8 @@ impl Drive {
         at_rest.min_by_key(|&plane| self.free_of(plane))
     }
 
-    /// Begins the collection of a block of these planes; returns whether one was worth it.
+    /// Begins the collection of a block of these planes, if one is worth it and there is room for its valid data;
+    /// returns whether it began.
     pub(in crate::ssd) fn begin_task_collection(&mut self, planes: PlaneRange, events: &mut EventQueue) -> bool {
         let stamp = self.ftl.counts().host_units;
         let moment = Moment { least_units: self.geometry.units_per_page, read_offsets: &[], stamp };
@@ -212,11 +213,11 @@ impl Drive {
                 .change(id, &mut self.admission.reservations, |r| r.next_request(units_per_page, buffer_units));
             let Some(request) = request else { return };
             let (role, units) = match request {
-                RelocationRequest::Read => (Role::JobRead, 0),
-                RelocationRequest::Program { units } => (Role::JobProgram, units),
-                RelocationRequest::Erase => (Role::JobErase, 0),
+                RelocationRequest::Read => (Role::RelocationRead, 0),
+                RelocationRequest::Program { units } => (Role::RelocationProgram, units),
+                RelocationRequest::Erase => (Role::RelocationErase, 0),
             };
-            if role == Role::JobProgram && self.admission.reservations.are_shared() {
+            if role == Role::RelocationProgram && self.admission.reservations.are_shared() {
                 self.admission.reservations.expect_move(plane);
             }
             let mut txn = Txn::new(role, LogicalUnit::NONE, units, self.geometry.die_of(plane), plane);
@@ -285,11 +286,13 @@ impl Drive {
         self.txns.remove(id);
         self.notify_die_search(die);
         match role {
-            Role::JobRead => self.gc.relocations.change(job, &mut self.admission.reservations, |r| r.end_read(units)),
-            Role::JobProgram => {
+            Role::RelocationRead => {
+                self.gc.relocations.change(job, &mut self.admission.reservations, |r| r.end_read(units))
+            }
+            Role::RelocationProgram => {
                 self.gc.relocations.change(job, &mut self.admission.reservations, |r| r.end_program(units))
             }
-            Role::JobCopyback => {
+            Role::RelocationCopyback => {
                 self.gc.relocations.change(job, &mut self.admission.reservations, |r| r.end_copyback(units))
             }
             _ => {

@@ -3,5 +3,4 @@
 mod by_hand;
 mod dispatching;
 mod rebuilding;
-mod refresh;
 mod tampering;

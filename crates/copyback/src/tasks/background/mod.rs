@@ -6,16 +6,13 @@
 //! as in a collection, and the block is erased. The engine queries the task after each notification, so all answers
 //! except the selection must take constant time. A task changes nothing itself, and draws only from its own stream.
 //!
-//! A task is a file of this folder and a row of the registry below; it is on if it has a table in `[tasks]`. Its file
-//! names the source of its commands: a new source is a row of data in that file (`flash::source::SourceData`).
+//! A built-in task is a file of this folder and a row of the registry below; it is on if it has a table in `[tasks]`.
+//! Its file names the source of its commands: a new source is a row of data in that file (`flash::source::SourceData`).
+//! A calling program adds a task of its own by `run::policies::PolicyMaker::Task` ([`plugin`]).
 
+pub mod plugin;
 pub mod scrub;
 pub mod wear;
-
-/// The example of docs/policies.md, compiled where its reader puts it.
-#[cfg(test)]
-#[path = "../../../../../docs/examples/refresh.rs"]
-pub mod refresh;
 
 use super::delays;
 use crate::config::{Axis, Choice, KeyError};
@@ -71,7 +68,7 @@ pub trait Parameters {
 /// Writes the registry: of each row its table in the configuration, its source, its place in the run-time enum and its
 /// page.
 macro_rules! tasks {
-    ($( $(#[$cfg:meta])? $name:literal => $module:ident : $variant:ident ),+ $(,)?) => {
+    ($( $name:literal => $module:ident : $variant:ident ),+ $(,)?) => {
         /// `[tasks]`: a table for each task that is on, and the delays of firmware.
         #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
         #[serde(deny_unknown_fields, default)]
@@ -79,32 +76,32 @@ macro_rules! tasks {
         pub struct TasksConfig {
             #[serde(skip_serializing_if = "Option::is_none")]
             pub delays: Option<delays::Params>,
-            $( $(#[$cfg])? #[serde(skip_serializing_if = "Option::is_none")] pub $module: Option<$module::Params> ),+
+            $( #[serde(skip_serializing_if = "Option::is_none")] pub $module: Option<$module::Params> ),+
         }
 
         impl TasksConfig {
             /// Checks the parameters.
             pub fn check(&self) -> Result<(), KeyError> {
-                $( $(#[$cfg])? if let Some(p) = &self.$module { p.check()?; } )+
+                $( if let Some(p) = &self.$module { p.check()?; } )+
                 self.delays.as_ref().map_or(Ok(()), delays::Params::check)
             }
 
             /// The tasks that are on: their names and sources.
             pub fn on(&self) -> impl Iterator<Item = (&'static str, Source)> {
-                let tasks = [$( $(#[$cfg])? self.$module.as_ref().map(|_| ($name, $module::SOURCE)) ),+];
+                let tasks = [$( self.$module.as_ref().map(|_| ($name, $module::SOURCE)) ),+];
                 tasks.into_iter().flatten()
             }
 
             /// The free block to open next, by the first task with a preference.
             pub fn free_order(&self) -> FreeOrder {
-                let orders = [$( $(#[$cfg])? self.$module.as_ref().map(Parameters::free_order) ),+];
+                let orders = [$( self.$module.as_ref().map(Parameters::free_order) ),+];
                 orders.into_iter().flatten().find(|&order| order != FreeOrder::InTurn).unwrap_or_default()
             }
 
             /// The tasks of a drive in this state, each with its source.
             pub fn build(&self, blocks: &Blocks, seed: u64) -> Vec<(Source, Background)> {
                 let mut tasks = Vec::new();
-                $( $(#[$cfg])? if let Some(p) = &self.$module {
+                $( if let Some(p) = &self.$module {
                     tasks.push(($module::SOURCE, Background::$variant($module::Policy::new(p, blocks, seed))));
                 } )+
                 tasks
@@ -113,46 +110,46 @@ macro_rules! tasks {
 
         /// A task of a run.
         #[allow(missing_docs)]
-        pub enum Background { $( $(#[$cfg])? $variant($module::Policy) ),+ }
+        pub enum Background { $( $variant($module::Policy) ),+ }
 
         impl BackgroundTask for Background {
             #[inline]
             fn on_read(&mut self, block: BlockId) {
-                match self { $( $(#[$cfg])? Self::$variant(p) => p.on_read(block) ),+ }
+                match self { $( Self::$variant(p) => p.on_read(block) ),+ }
             }
             fn on_program(&mut self, block: BlockId, page_offset: u32, now_ns: u64) {
-                match self { $( $(#[$cfg])? Self::$variant(p) => p.on_program(block, page_offset, now_ns) ),+ }
+                match self { $( Self::$variant(p) => p.on_program(block, page_offset, now_ns) ),+ }
             }
             fn on_erase(&mut self, block: BlockId, now_ns: u64) {
-                match self { $( $(#[$cfg])? Self::$variant(p) => p.on_erase(block, now_ns) ),+ }
+                match self { $( Self::$variant(p) => p.on_erase(block, now_ns) ),+ }
             }
             fn on_alarm(&mut self, now_ns: u64) {
-                match self { $( $(#[$cfg])? Self::$variant(p) => p.on_alarm(now_ns) ),+ }
+                match self { $( Self::$variant(p) => p.on_alarm(now_ns) ),+ }
             }
             fn alarm_ns(&self) -> Option<u64> {
-                match self { $( $(#[$cfg])? Self::$variant(p) => p.alarm_ns() ),+ }
+                match self { $( Self::$variant(p) => p.alarm_ns() ),+ }
             }
             #[inline]
             fn is_due(&self) -> bool {
-                match self { $( $(#[$cfg])? Self::$variant(p) => p.is_due() ),+ }
+                match self { $( Self::$variant(p) => p.is_due() ),+ }
             }
             fn pick(&self, blocks: &Blocks) -> Option<BlockId> {
-                match self { $( $(#[$cfg])? Self::$variant(p) => p.pick(blocks) ),+ }
+                match self { $( Self::$variant(p) => p.pick(blocks) ),+ }
             }
             fn level(&self) -> TaskLevel {
-                match self { $( $(#[$cfg])? Self::$variant(p) => p.level() ),+ }
+                match self { $( Self::$variant(p) => p.level() ),+ }
             }
         }
 
         /// The sources of tasks, in the order of the registry.
-        const OF_TASKS: &[Source] = &[$( $(#[$cfg])? $module::SOURCE ),+];
+        const OF_TASKS: &[Source] = &[$( $module::SOURCE ),+];
 
         /// The registry.
         pub const AXIS: Axis = Axis {
             name: "tasks",
             question: "what else uses the flash?",
             choices: &[
-                $( $(#[$cfg])? Choice::new($name, $module::PAGE), )+
+                $( Choice::new($name, $module::PAGE), )+
                 Choice::new("delays", include_str!("../delays.rs")),
             ],
         };
@@ -162,8 +159,7 @@ macro_rules! tasks {
 tasks! {
     "scrub" => scrub: Scrub,
     "wear" => wear: Wear,
-    #[cfg(test)]
-    "refresh" => refresh: Refresh,
+    "plugin" => plugin: Plugin,
 }
 
 /// The number of sources that only background tasks add.

@@ -29,7 +29,7 @@ pub enum PlaneRule {
 }
 
 /// The visible state of planes other than a victim's plane.
-pub trait Beside {
+pub trait OtherPlanesView {
     /// The block of the victim's offset on a plane, if it is full.
     fn twin(&self, plane: PlaneId, victim: BlockId) -> Option<BlockId>;
     /// The block that the victim policy would collect on a plane.
@@ -59,7 +59,7 @@ pub trait GranularityPolicy {
         None
     }
     /// The block of another plane of the die that is collected with a victim.
-    fn companion(&self, _plane: PlaneId, _victim: BlockId, _beside: &mut impl Beside) -> Option<BlockId> {
+    fn companion(&self, _plane: PlaneId, _victim: BlockId, _beside: &mut impl OtherPlanesView) -> Option<BlockId> {
         None
     }
     /// How a collection fills the pages that it programs.
@@ -133,7 +133,7 @@ macro_rules! granularities {
             fn plane_rule(&self) -> Option<PlaneRule> {
                 match self { $( Self::$variant(p) => p.plane_rule() ),+ }
             }
-            fn companion(&self, plane: PlaneId, victim: BlockId, beside: &mut impl Beside) -> Option<BlockId> {
+            fn companion(&self, plane: PlaneId, victim: BlockId, beside: &mut impl OtherPlanesView) -> Option<BlockId> {
                 match self { $( Self::$variant(p) => p.companion(plane, victim, beside) ),+ }
             }
             #[inline]

@@ -22,7 +22,7 @@
 //!     the victim's plane is then behind, so that pages of both blocks go there. That plane gains no block, and starts
 //!     the next collection, too.
 
-use super::{Beside, GranularityPolicy, Parameters, PlaneRule};
+use super::{GranularityPolicy, OtherPlanesView, Parameters, PlaneRule};
 use crate::sim::index::{BlockId, PlaneId};
 use serde::{Deserialize, Serialize};
 
@@ -78,7 +78,7 @@ impl GranularityPolicy for Policy {
         Some(PlaneRule::Behind)
     }
 
-    fn companion(&self, plane: PlaneId, victim: BlockId, beside: &mut impl Beside) -> Option<BlockId> {
+    fn companion(&self, plane: PlaneId, victim: BlockId, beside: &mut impl OtherPlanesView) -> Option<BlockId> {
         if self.pairs == Pairs::LowPlanes && !beside.is_low(plane) {
             return None;
         }
@@ -98,7 +98,7 @@ mod tests {
     /// Plane 1 is low, plane 2 is not. Both have a full block of the victim's offset, and one that a policy would pick.
     struct Planes;
 
-    impl Beside for Planes {
+    impl OtherPlanesView for Planes {
         fn twin(&self, plane: PlaneId, victim: BlockId) -> Option<BlockId> {
             Some(BlockId(plane.0 * 100 + victim.0))
         }

@@ -12,7 +12,7 @@
 //!
 //! Parameters: none.
 
-use super::{Beside, GranularityPolicy, Parameters, PlaneRule};
+use super::{GranularityPolicy, OtherPlanesView, Parameters, PlaneRule};
 use crate::sim::index::{BlockId, PlaneId};
 use serde::{Deserialize, Serialize};
 
@@ -38,7 +38,7 @@ impl GranularityPolicy for Policy {
         Some(PlaneRule::InTurn)
     }
 
-    fn companion(&self, plane: PlaneId, victim: BlockId, beside: &mut impl Beside) -> Option<BlockId> {
+    fn companion(&self, plane: PlaneId, victim: BlockId, beside: &mut impl OtherPlanesView) -> Option<BlockId> {
         beside.twin(plane, victim)
     }
 }

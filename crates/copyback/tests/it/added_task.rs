@@ -1,0 +1,87 @@
+//! Does the background task of docs/policies.md work, although no file of the simulator names it?
+
+use crate::common::{config, pages, unchecked};
+use copyback::ftl::blocks::{BlockState, Blocks};
+use copyback::observe::commands::CommandFilter;
+use copyback::observe::report::Outcome;
+use copyback::run::policies::{Policies, PolicyMaker};
+use copyback::run::preconditioning::preconditioned;
+use copyback::run::{Options, RunError, precondition, simulate};
+use copyback::sim::index::BlockId;
+use copyback::tasks::background::BackgroundTask;
+use copyback::workload::Op;
+use std::sync::Arc;
+
+#[path = "../../../../docs/examples/refresh.rs"]
+mod refresh;
+
+/// A full drive of two dies that only reads, a page each millisecond for 100 ms.
+fn run(preemption: &str, maker: &PolicyMaker) -> Result<Outcome, RunError> {
+    let mut policies = Policies::default();
+    let name = policies.add("refresh", maker);
+    let mut config = unchecked(&format!("{}\ntasks = {{ plugin = {{ name = \"{name}\" }} }}", drive(preemption)));
+    policies.supply(&mut config);
+    config.check().expect("a possible configuration");
+    let requests: Vec<_> = (0..=100).map(|at| pages(Op::Read, at * 1_000_000, at % 50, 1)).collect();
+    let options = Options { check: true, keep_commands: Some(CommandFilter::default()), ..Options::default() };
+    simulate(&config, precondition(&config, 1)?, Box::new(requests.into_iter()), &options, &mut |_| {})
+}
+
+fn drive(preemption: &str) -> String {
+    format!(
+        "precondition = {{ mode = \"sequential\" }}
+         preemption = {{ policy = \"{preemption}\" }}
+         timing = {{ program = \"100 us\", erase = \"1 ms\", channel = \"400 MB/s\" }}
+         geometry = {{ channels = 2, planes_per_die = 1 }}"
+    )
+}
+
+/// Ages at the beginning are spread over the limit, so that each full block reaches it once within that time, and so
+/// does each open block, once it is full; no rewritten block does. With a limit of a hundred times the run, about a
+/// hundredth of the blocks reach it.
+#[test]
+fn each_block_is_rewritten_once_within_the_limit() {
+    for preemption in ["none", "always"] {
+        let ftl = preconditioned(&config(&drive(preemption)), 1).expect("a preconditioning");
+        let full = ftl.blocks().iter().filter(|block| block.state == BlockState::Closed).count() as u64;
+        let limit = |limit_ns| run(preemption, &refresh::maker(limit_ns)).expect("it ends well");
+        let outcome = limit(100_000_000);
+        let relocated = outcome.report.flash.blocks_relocated;
+        assert!((full - 2..=full + 2).contains(&relocated), "{relocated} of {full} blocks under `{preemption}`");
+        let parts = outcome.commands.iter().flat_map(|command| &command.parts);
+        let mut names: Vec<_> = parts.map(|part| part.source.name()).collect();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names, ["host", "task"]);
+        let relocated = limit(10_000_000_000).report.flash.blocks_relocated;
+        assert!(relocated <= 2, "{relocated} blocks under `{preemption}`");
+    }
+}
+
+/// Always due, and names one block.
+struct Always(u32);
+
+impl BackgroundTask for Always {
+    fn is_due(&self) -> bool {
+        true
+    }
+
+    fn pick(&self, _: &Blocks) -> Option<BlockId> {
+        Some(BlockId(self.0))
+    }
+}
+
+#[test]
+fn a_wrong_block_is_named() {
+    for (block, what) in [(99, "picked block 99, and the drive has 32"), (15, "picked block 15, which is erased")] {
+        let maker = PolicyMaker::Task(Arc::new(move |_, _| Box::new(Always(block))));
+        let error = run("none", &maker).expect_err("it does not run").to_string();
+        assert_eq!(error, format!("`tasks` plugin `refresh` {what}"));
+    }
+}
+
+#[test]
+fn a_task_that_is_not_supplied_is_refused() {
+    let error = unchecked("tasks = { plugin = { name = \"nobody\" } }").check().expect_err("it is not supplied");
+    assert_eq!(error.to_string(), "`tasks.plugin.name`: there is no plugin `nobody`");
+}
