@@ -380,8 +380,14 @@ def test_a_task_relocates_the_blocks_that_it_picks():
         return made[-1]
 
     make.axis = "tasks"
-    loads = {"workload.read_share": 1.0, "workload.arrivals": {"kind": "fixed", "rate": 10_000}}
-    result = copyback.run(policies=[make], requests=1000, set=loads)
+    reads = {
+        "workload.requests": 1000,
+        "workload.read_share": 1.0,
+        "workload.size": {"kind": "fixed", "mean": "16 KiB"},
+        "workload.arrivals": {"kind": "fixed", "rate": 10_000},
+        "workload.addresses": {"kind": "uniform"},
+    }
+    result = copyback.run(policies=[make], set=reads | SMALLER)
     flash = result["baseline"]["flash"]
     # Reads alone erase nothing; block 7 is full at 10 ms and erased at 20 ms.
     (task,) = made

@@ -16,8 +16,8 @@ use crate::observe::report::{
     WarmupReport, Wear, WriteAmplification,
 };
 use crate::observe::window_report::WindowReport;
+use crate::ssd::back_end::BackEnd;
 use crate::ssd::counter_readings::Reading;
-use crate::ssd::drive::Drive;
 use copyback_workload::Op;
 use copyback_workload::units::format_duration_ns;
 
@@ -113,7 +113,7 @@ fn report(simulation: &Simulation<'_>, response: Latencies, ended: EndResults) -
         buffer_read_hits: units.buffer_read_hits,
         buffer_write_hits: units.buffer_write_hits,
         buffer_units_left: simulation.dirty_units(),
-        buffer_bookkeeping_bytes: simulation.drives().map(Drive::buffer_bookkeeping_bytes).sum(),
+        buffer_bookkeeping_bytes: simulation.drives().map(BackEnd::buffer_bookkeeping_bytes).sum(),
         evictions: eviction_report(simulation),
         simulated_ns: span_ns,
         iops: per_second(reads + writes),
@@ -132,8 +132,8 @@ fn report(simulation: &Simulation<'_>, response: Latencies, ended: EndResults) -
         bandwidth: ended.bandwidth,
         utilization: utilization(simulation),
         wear: wear(simulation),
-        min_free_blocks: simulation.drives().map(Drive::min_free_blocks).min().unwrap_or(0),
-        block_reads_max: simulation.drives().filter_map(Drive::block_reads_max).max(),
+        min_free_blocks: simulation.drives().map(BackEnd::min_free_blocks).min().unwrap_or(0),
+        block_reads_max: simulation.drives().filter_map(BackEnd::block_reads_max).max(),
         peak_outstanding: simulation.peak_outstanding(),
         held_by_transaction_limit: simulation.held_requests(),
         precondition_write_amplification: ended.preconditioning.write_amplification(),
@@ -144,7 +144,7 @@ fn report(simulation: &Simulation<'_>, response: Latencies, ended: EndResults) -
 
 /// Collections of all drives, by the time of their end.
 fn gc_events(simulation: &Simulation<'_>) -> Vec<GcEvent> {
-    let of_drive = |(number, drive): (u32, &Drive)| {
+    let of_drive = |(number, drive): (u32, &BackEnd)| {
         let events = drive.counters().gc_events().iter();
         events.map(|event| GcEvent { drive: number, ..*event }).collect::<Vec<_>>()
     };
@@ -206,7 +206,7 @@ fn map_report(simulation: &Simulation<'_>) -> Option<MapReport> {
     let totals = simulation.readings().filter_map(|drive| drive.map).reduce(|a, b| a.zip(&b, |a, b| a + b))?;
     let MapTotals { lookups, hits, page_reads, page_programs, write_backs, updates } = totals;
     let hit_ratio = (lookups > 0).then(|| hits as f64 / lookups as f64);
-    let pages_owed = simulation.drives().map(Drive::translation_pages_owed).sum();
+    let pages_owed = simulation.drives().map(BackEnd::translation_pages_owed).sum();
     Some(MapReport { lookups, hits, hit_ratio, page_reads, page_programs, write_backs, updates, pages_owed })
 }
 
@@ -224,7 +224,7 @@ fn merge_report(simulation: &Simulation<'_>) -> Option<MergeTotals> {
 }
 
 /// Array time of a drive's collection by kind of command, and the time of its data on the channel.
-fn gc_parts(drive: &Drive, did: &Reading, report: &mut GcReport) {
+fn gc_parts(drive: &BackEnd, did: &Reading, report: &mut GcReport) {
     let timing = drive.timing();
     let alone_ns = |op, pages: u64, at: usize| {
         // Commands have a die to themselves only if all pages take the same times.

@@ -257,12 +257,12 @@ impl<'a> Simulation<'a> {
 
     /// Records the commands of every drive, if they pass a filter. Call it before the run starts.
     pub fn keep_commands(&mut self, filter: CommandFilter) {
-        (0..).zip(&mut self.members).for_each(|(number, m)| m.ssd.drive_mut().keep_commands(number, filter));
+        (0..).zip(&mut self.members).for_each(|(number, m)| m.ssd.back_end_mut().keep_commands(number, filter));
     }
 
     /// The commands that were kept, drive by drive; none afterwards.
     pub fn take_commands(&mut self) -> Vec<CommandRecord> {
-        self.members.iter_mut().flat_map(|m| m.ssd.drive_mut().take_commands()).collect()
+        self.members.iter_mut().flat_map(|m| m.ssd.back_end_mut().take_commands()).collect()
     }
 
     /// Runs until the warm-up ends. Returns the number of the first request that is measured.
@@ -352,7 +352,7 @@ impl<'a> Simulation<'a> {
 
     /// Relocates a full block between two steps, as scrubbing does. Returns false if the drive cannot relocate it now.
     pub fn relocate(&mut self, member: usize, block: BlockId, source: Source) -> Result<bool, RunError> {
-        let drive = self.members[member].ssd.drive_mut();
+        let drive = self.members[member].ssd.back_end_mut();
         if !drive.may_relocate(block) {
             return Ok(false);
         }
@@ -414,7 +414,7 @@ impl<'a> Simulation<'a> {
 
     fn report_progress(&self, progress: &mut dyn FnMut(Progress)) {
         let operations = |m: &Member| {
-            let w = m.ssd.drive().counters().work();
+            let w = m.ssd.back_end().counters().work();
             w.host_page_reads + w.host_page_programs + w.gc_page_reads + w.gc_page_programs
         };
         progress(Progress {
@@ -431,17 +431,17 @@ impl<'a> Simulation<'a> {
     pub fn check_end(&self) {
         let left = self.requests.live();
         if left > 0 || self.next.is_some() {
-            let dies: String = self.members.iter().map(|m| m.ssd.drive().describe_waiting()).collect();
+            let dies: String = self.members.iter().map(|m| m.ssd.back_end().describe_waiting()).collect();
             broken(Invariant::RunEnds, format_args!("no event is left, and {left} requests did not complete: {dies}"));
         }
-        self.members.iter().for_each(|m| m.ssd.drive().check_end(self.events.now_ns()));
+        self.members.iter().for_each(|m| m.ssd.back_end().check_end(self.events.now_ns()));
         self.array.iter().for_each(|array| array.volume.check_end());
         // The sums that were updated during the run equal the counters of the drives.
-        let written: u64 = self.members.iter().map(|m| m.ssd.drive().counters().work().host_units).sum();
+        let written: u64 = self.members.iter().map(|m| m.ssd.back_end().counters().work().host_units).sum();
         debug_assert_eq!(self.written_by_drives, written, "host units of the drives");
         debug_assert_eq!(self.totals.work(&self.members), Totals::new(&self.members).work(&self.members));
         if self.check {
-            self.members.iter().for_each(|m| m.ssd.drive().check_all());
+            self.members.iter().for_each(|m| m.ssd.back_end().check_all());
             self.check_shares();
         }
     }
@@ -449,10 +449,10 @@ impl<'a> Simulation<'a> {
     /// Checks the drives after this many events, under `--check`: their clocks each time, and all records now and then.
     fn check_after(&self, handled: u64) {
         if self.check {
-            self.members.iter().for_each(|m| m.ssd.drive().check_clocks());
+            self.members.iter().for_each(|m| m.ssd.back_end().check_clocks());
         }
         if self.check && handled.is_multiple_of(PROGRESS_EVERY * 64) {
-            self.members.iter().for_each(|m| m.ssd.drive().check_all());
+            self.members.iter().for_each(|m| m.ssd.back_end().check_all());
         }
     }
 

@@ -6,10 +6,10 @@ use super::admission::die_choice::DieSearches;
 use super::admission::page_reservations::PageReservations;
 use super::admission::shared_space::SharedSpace;
 use super::admission::task_shares::TaskShares;
+use super::back_end::BackEnd;
 use super::config::DriveConfig;
 use super::derived_settings::Settings;
 use super::dies::die_table::DieTable;
-use super::drive::Drive;
 use super::drive_policies::Scheme;
 use super::gc::background_tasks::BackgroundTasks;
 use super::gc::collection_scopes::CollectionScopes;
@@ -47,7 +47,7 @@ use crate::sim::queue::Timer;
 use crate::tasks::gc::granularity::{Granularity, GranularityPolicy};
 use crate::tasks::gc::preemption::Preemption;
 
-impl Drive {
+impl BackEnd {
     /// A preconditioned drive, whose events use these timers.
     pub fn new(config: &DriveConfig<'_>, ftl: Ftl, timers: Timers, check: bool, keep_gc_events: bool) -> Self {
         let Timers { alarms, first: first_timer } = timers;
@@ -159,7 +159,7 @@ fn admission(config: &DriveConfig<'_>, ftl: &Ftl, timers: Timers, combines: bool
     let shares_rows = geometry.shares_rows() && geometry.units_per_flash_page == 1 && !combines;
     let writes_per_page = if shares_rows { geometry.row_planes } else { 1 };
     let policy = Admit::new(config.admit, &Setup { dies: geometry.dies, seed: ftl.seed() });
-    let timers = [alarms.0..alarms.0 + ALARMS, first..first + Drive::timers(geometry)];
+    let timers = [alarms.0..alarms.0 + ALARMS, first..first + BackEnd::timers(geometry)];
     let as_task = config.preemption.as_task();
     let shared = as_task.filter(|_| ftl.allocation().chooses_die() && ftl.shares_block());
     Admission {

@@ -1,13 +1,13 @@
 //! Audits: the sums that a drive's records must match, checked periodically under `--check`, and always at the end of a
 //! run.
 
-use super::drive::Drive;
+use super::back_end::BackEnd;
 use crate::ftl::frontier::Stream;
 use crate::observe::clocks::Occupant;
 use crate::sim::index::{JobId, PlaneId};
 use crate::sim::invariant::{Invariant, broken, hold};
 
-impl Drive {
+impl BackEnd {
     /// Compares all records with each other. Slow.
     ///
     /// # Panics

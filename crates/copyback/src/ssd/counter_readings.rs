@@ -1,6 +1,6 @@
 //! Readings of a drive's counters. The work in a part of a run is the difference of two readings.
 
-use super::drive::Drive;
+use super::back_end::BackEnd;
 use super::run_records::FewestFree;
 use crate::buffer::Buffer;
 use crate::flash::timing::Timing;
@@ -39,7 +39,7 @@ pub struct Reading {
     pub collecting_ns: u64,
 }
 
-impl Drive {
+impl BackEnd {
     /// Work, including the counts of the translation layer.
     pub fn work(&self) -> FlashWork {
         let counts = self.ftl.counts();

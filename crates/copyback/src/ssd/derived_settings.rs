@@ -10,8 +10,8 @@ use crate::tasks::gc::granularity::{GranularityPolicy, PlaneRule};
 use crate::tasks::gc::preemption::{AtHard, NextStep, Preemption};
 use crate::tasks::gc::trigger::TriggerPolicy;
 
-/// Constants of the engine, computed from the configuration. Only `Drive::obey` and `Drive::keep_commands` change one,
-/// before the run.
+/// Constants of the engine, computed from the configuration. Only `BackEnd::obey` and `BackEnd::keep_commands` change
+/// one, before the run.
 pub(super) struct Settings {
     pub compose: ComposeSettings,
     pub collection: CollectionSettings,

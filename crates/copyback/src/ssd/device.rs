@@ -10,8 +10,8 @@
 //! host processes completions of one moment differs. In a closed loop, the host may therefore begin its next request
 //! before or after other events of the same moment.
 
+use super::back_end::BackEnd;
 use super::config::SsdConfig;
-use super::drive::Drive;
 use super::requests::eviction_waits::FreedSpace;
 use super::requests::progress::{RequestProgress, RequestState};
 use super::requests::served_units::ServedUnits;
@@ -63,7 +63,7 @@ const OWN_TIMERS: u32 = DRAM_TIMERS + ALARMS;
 
 /// One SSD of a run.
 pub struct Ssd {
-    pub(super) drive: Drive,
+    pub(super) back_end: BackEnd,
     pub(super) dram: HostDram,
     pub(super) requests: RequestProgress,
     pub(super) units: ServedUnits,
@@ -75,10 +75,10 @@ impl Ssd {
     pub fn new(config: &SsdConfig<'_>, ftl: Ftl, first_timer: u32, check: bool, keep_gc_events: bool) -> Self {
         let buffer = config.buffer.build(&ftl.geometry);
         let timers = Timers { alarms: Alarms(first_timer + DRAM_TIMERS), first: first_timer + OWN_TIMERS };
-        let mut drive = Drive::new(&config.drive, ftl, timers, check, keep_gc_events);
-        drive.host_data.buffer = buffer;
+        let mut back_end = BackEnd::new(&config.drive, ftl, timers, check, keep_gc_events);
+        back_end.host_data.buffer = buffer;
         Self {
-            drive,
+            back_end,
             dram: HostDram::new(config.buffer.latency_ns().unwrap_or(0), Timer(first_timer), Timer(first_timer + 1)),
             requests: RequestProgress::default(),
             units: ServedUnits::default(),
@@ -93,46 +93,46 @@ impl Ssd {
 
     /// Timers of the event queue that an SSD of this shape needs.
     pub fn timers(geometry: &Geometry) -> u32 {
-        OWN_TIMERS + Drive::timers(geometry)
+        OWN_TIMERS + BackEnd::timers(geometry)
     }
 
     /// A request begins. `number`: its number in the order of arrival.
     #[inline]
     pub fn begin(&mut self, id: RequestId, arrival_ns: u64, priority: Priority, number: u64) {
         self.requests.begin(id, RequestState::new(number, arrival_ns, priority == Priority::High));
-        self.drive.announce(id, number);
+        self.back_end.announce(id, number);
     }
 
     /// Whether the SSD has the most transactions that it can hold: later sub-requests have to wait.
     #[inline(always)]
     pub fn is_full(&self) -> bool {
-        self.drive.txns_live() >= TRANSACTIONS_MAX
+        self.back_end.txns_live() >= TRANSACTIONS_MAX
     }
 
     /// Reads or writes a sub-request of a request that began.
     #[inline]
     pub fn submit(&mut self, id: RequestId, sub_request: SubRequest, op: Op, events: &mut EventQueue) {
-        if self.drive.host_data.buffer.is_some() {
+        if self.back_end.host_data.buffer.is_some() {
             self.note_use(events);
         }
         match op {
             Op::Read => self.read(id, sub_request, events),
-            Op::Write if self.drive.host_data.buffer.is_some() => self.write_to_buffer(id, sub_request, events),
+            Op::Write if self.back_end.host_data.buffer.is_some() => self.write_to_buffer(id, sub_request, events),
             Op::Write => self.write(id, sub_request, events),
             Op::Trim => self.trim(sub_request.first, sub_request.units, events),
         }
-        if op == Op::Write && self.drive.has_parity() {
-            self.drive.write_parity(&sub_request, events);
+        if op == Op::Write && self.back_end.has_parity() {
+            self.back_end.write_parity(&sub_request, events);
         }
     }
 
     /// Discards the data of units, at once.
     pub fn trim(&mut self, first: LogicalUnit, units: u32, events: &mut EventQueue) {
-        self.drive.trim(first, units);
-        if self.drive.has_parity() {
-            self.drive.trim_parity([first.0, first.0 + units], events);
+        self.back_end.trim(first, units);
+        if self.back_end.has_parity() {
+            self.back_end.trim_parity([first.0, first.0 + units], events);
         }
-        if let Some(buffer) = &mut self.drive.host_data.buffer {
+        if let Some(buffer) = &mut self.back_end.host_data.buffer {
             buffer.trim(first, units);
         }
     }
@@ -147,7 +147,7 @@ impl Ssd {
 
     /// The host has no more requests: ends work ahead of need, by which no request would gain.
     pub(crate) fn end_of_requests(&mut self, events: &mut EventQueue) {
-        self.drive.end_idleness(events);
+        self.back_end.end_idleness(events);
         self.end_early_evictions(events);
     }
 
@@ -158,7 +158,7 @@ impl Ssd {
         let Some(local) = local.checked_sub(OWN_TIMERS) else {
             return self.on_own_timer(local, events);
         };
-        self.drive.on_event(local, events)
+        self.back_end.on_event(local, events)
     }
 
     /// A timer of the DRAM, or an alarm of the drive.
@@ -168,7 +168,7 @@ impl Ssd {
         match local.checked_sub(DRAM_TIMERS) {
             None if local == 0 => self.dram.come_due(),
             None => self.on_unused(events),
-            Some(alarm) => self.drive.on_alarm(Alarm::at(alarm), events),
+            Some(alarm) => self.back_end.on_alarm(Alarm::at(alarm), events),
         }
         true
     }
@@ -177,7 +177,7 @@ impl Ssd {
     /// had no effect yet, so that the caller sees the SSD as it was when the request ended.
     #[inline(always)]
     pub fn take_completion(&mut self, events: &mut EventQueue) -> Option<Completion> {
-        if !self.dram.is_due() && !self.drive.has_endings() {
+        if !self.dram.is_due() && !self.back_end.has_endings() {
             return None;
         }
         self.next_completion(events)
@@ -190,11 +190,11 @@ impl Ssd {
                 return done;
             }
         }
-        while self.drive.has_endings() {
-            while let Some(request) = self.drive.take_split() {
+        while self.back_end.has_endings() {
+            while let Some(request) = self.back_end.take_split() {
                 self.requests.open(request);
             }
-            let ended = self.drive.take_done();
+            let ended = self.back_end.take_done();
             let done = ended.and_then(|txn| self.end_txn(txn, events));
             if done.is_some() {
                 return done;
@@ -206,7 +206,7 @@ impl Ssd {
     /// Processes the end of a transaction; returns its request if that is complete.
     #[inline(always)]
     fn end_txn(&mut self, id: TxnId, events: &mut EventQueue) -> Option<Completion> {
-        let txn = self.drive.txn(id);
+        let txn = self.back_end.txn(id);
         if txn.request.is_none() {
             self.end_own_txn(id, events);
             return None;
@@ -216,48 +216,48 @@ impl Ssd {
             return None;
         }
         let done = self.requests.end(txn.request, txn.gc_affected, &txn.breakdown_ns);
-        self.drive.remove_txn(id);
+        self.back_end.remove_txn(id);
         done
     }
 
     /// Processes the end of a transaction that belongs to no request.
     #[inline(never)]
     fn end_own_txn(&mut self, id: TxnId, events: &mut EventQueue) {
-        let txn = self.drive.txn(id);
+        let txn = self.back_end.txn(id);
         match txn.role {
             Role::Evict => {}
-            Role::ParityWrite => return self.drive.end_parity(id),
-            _ => return self.drive.end_map_txn(id, events),
+            Role::ParityWrite => return self.back_end.end_parity(id),
+            _ => return self.back_end.end_map_txn(id, events),
         }
         let (first, units, others) = (txn.first, txn.units, txn.role_data);
         let evicted = FreedSpace::by(txn, events.now_ns());
-        self.drive.records.counters.on_evicted(evicted.time.took_ns, evicted.gc_affected);
-        self.drive.remove_txn(id);
+        self.back_end.records.counters.on_evicted(evicted.time.took_ns, evicted.gc_affected);
+        self.back_end.remove_txn(id);
         self.on_evicted(first, (units, others), &evicted, events);
     }
 
     /// Lets marked dies take waiting work.
     #[inline(always)]
     pub fn dispatch_ready(&mut self, events: &mut EventQueue) {
-        self.drive.dispatch_ready(events);
+        self.back_end.dispatch_ready(events);
     }
 
     /// Whether a die is marked.
     #[inline(always)]
     pub fn is_marked(&self) -> bool {
-        self.drive.is_marked()
+        self.back_end.is_marked()
     }
 
-    /// The drive: its flash, with the translation layer and the engine.
+    /// The back end: flash, with the translation layer and the engine.
     #[inline(always)]
-    pub fn drive(&self) -> &Drive {
-        &self.drive
+    pub fn back_end(&self) -> &BackEnd {
+        &self.back_end
     }
 
-    /// The drive, mutably, to start work of other tasks on it.
+    /// The back end, mutably, to start work of other tasks on it.
     #[inline(always)]
-    pub(crate) fn drive_mut(&mut self) -> &mut Drive {
-        &mut self.drive
+    pub(crate) fn back_end_mut(&mut self) -> &mut BackEnd {
+        &mut self.back_end
     }
 
     /// Units that the host accessed since the run began.
@@ -267,17 +267,17 @@ impl Ssd {
 
     /// Whether the SSD has a write buffer.
     pub fn has_buffer(&self) -> bool {
-        self.drive.host_data.buffer.is_some()
+        self.back_end.host_data.buffer.is_some()
     }
 
     /// Whether a write includes units that the host did not write with it.
     pub fn takes_along(&self) -> bool {
-        self.drive.geometry().has_superpages()
+        self.back_end.geometry().has_superpages()
     }
 
     /// Units whose newest data is only in the buffer.
     pub fn dirty_units(&self) -> u64 {
-        self.drive.host_data.buffer.as_ref().map_or(0, Buffer::dirty_units)
+        self.back_end.host_data.buffer.as_ref().map_or(0, Buffer::dirty_units)
     }
 }
 
@@ -325,7 +325,7 @@ mod tests {
             ssd.begin(RequestId(id), 0, priority, u64::from(id));
             ssd.submit(RequestId(id), page(id), Op::Write, &mut events);
         }
-        assert_eq!([0, 1].map(|id| ssd.drive.txn(TxnId(id)).high_priority), [false, true]);
+        assert_eq!([0, 1].map(|id| ssd.back_end.txn(TxnId(id)).high_priority), [false, true]);
     }
 
     /// A write that ends in DRAM, and a read that finds its data there, without a host.

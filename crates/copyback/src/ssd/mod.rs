@@ -1,16 +1,16 @@
-//! One SSD. `device` is all of it, with its buffer and its requests. `drive` is the flash behind that: admission of
-//! transactions, composition of commands, and the engine.
+//! One SSD. `device` is all of it, with its buffer and its requests. `back_end` is what lies behind them: admission of
+//! transactions, composition of commands, the engine, and the flash.
 
 mod admission;
 mod assembly;
 mod audit;
+pub mod back_end;
+mod back_end_interface;
 pub mod config;
 pub mod counter_readings;
 mod derived_settings;
 pub mod device;
 mod dies;
-pub mod drive;
-mod drive_interface;
 mod drive_policies;
 pub(crate) mod gc;
 mod map;

@@ -1,6 +1,6 @@
 //! Alarms: the events of a drive other than the ends of commands.
 
-use super::drive::Drive;
+use super::back_end::BackEnd;
 use crate::sim::queue::{EventQueue, Timer};
 
 /// The events of a drive beside the ends of commands and of a time without work.
@@ -19,7 +19,7 @@ pub enum Alarm {
 /// How many alarms there are.
 pub const ALARMS: u32 = 4;
 
-/// The timers of a drive: those of its alarms, and others from `first` on, as many as [`Drive::timers`] returns. At
+/// The timers of a drive: those of its alarms, and others from `first` on, as many as [`BackEnd::timers`] returns. At
 /// equal times, alarms precede flash events. They are rare, and handled outside of the hot path of the event loop.
 #[derive(Clone, Copy, Debug)]
 pub struct Timers {
@@ -46,7 +46,7 @@ impl Alarm {
     }
 }
 
-impl Drive {
+impl BackEnd {
     /// An alarm of the drive came up.
     #[cold]
     pub fn on_alarm(&mut self, alarm: Alarm, events: &mut EventQueue) {

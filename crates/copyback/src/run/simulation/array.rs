@@ -117,7 +117,7 @@ impl Simulation<'_> {
         let is_there = |drive: &u32| !config.failed.contains(drive) || config.rebuild.is_some();
         let coordinated: Vec<u32> = (0..config.drives).filter(is_there).filter(|&d| config.is_coordinated(d)).collect();
         for &drive in &coordinated {
-            self.members[drive as usize].ssd.drive_mut().obey(coordination.may_pause());
+            self.members[drive as usize].ssd.back_end_mut().obey(coordination.may_pause());
         }
         let sets: Vec<u64> = match common.scope {
             Scope::Array => vec![coordinated.iter().fold(0, |set, drive| set | 1 << drive)],
@@ -159,7 +159,7 @@ impl Simulation<'_> {
             return 0;
         }
         let collects = |(at, member): (usize, &Member)| {
-            let drive = member.ssd.drive();
+            let drive = member.ssd.back_end();
             // Paused collections delay no request; collections that wait for their dies soon will.
             let is_near = if drive.is_ordered_to_pause() { drive.dies_collecting() > 0 } else { drive.has_jobs() };
             u64::from(is_near) << at
@@ -173,7 +173,7 @@ impl Simulation<'_> {
         let target = self.array_mut().names_drives.then_some(asked.device);
         let capacity_bytes = match target.map(|drive| self.members.get(drive as usize)) {
             None => self.array_mut().volume.layout().capacity_bytes(),
-            Some(Some(member)) => member.ssd.drive().geometry().logical_bytes(),
+            Some(Some(member)) => member.ssd.back_end().geometry().logical_bytes(),
             Some(None) => return Err(self.no_such_drive(&asked)),
         };
         self.check_fits(&asked, capacity_bytes)?;
@@ -227,7 +227,7 @@ impl Simulation<'_> {
     /// something that never comes, the run must end, so that this is reported.
     fn poll(&mut self, now_ns: u64) {
         // A drive that empties its buffer or is rebuilt is not idle either.
-        let serves = self.array_mut().idle_since_ns.is_some() && self.members.iter().any(|m| m.ssd.drive().serves());
+        let serves = self.array_mut().idle_since_ns.is_some() && self.members.iter().any(|m| m.ssd.back_end().serves());
         let Self { array, members, .. } = self;
         let array = array.as_mut().expect("there is an array");
         if serves {
@@ -236,7 +236,7 @@ impl Simulation<'_> {
         array.notify_controllers(Message::Poll, now_ns);
         for drive in 0..members.len() as u32 {
             if array.controllers.iter().any(|controller| controller.asks_levels() && controller.has(drive)) {
-                array.post(drive, members[drive as usize].ssd.drive().above_middle(), now_ns);
+                array.post(drive, members[drive as usize].ssd.back_end().above_middle(), now_ns);
             }
         }
         let controllers = &array.controllers;
@@ -262,13 +262,13 @@ impl Simulation<'_> {
     /// A drive may have started or stopped collecting.
     fn note_collecting(&mut self, member: usize) {
         let now_ns = self.events.now_ns();
-        let dies = self.members[member].ssd.drive().dies_collecting();
+        let dies = self.members[member].ssd.back_end().dies_collecting();
         self.array_mut().measures.note_collecting(member, dies, now_ns);
     }
 
     fn post_reports(&mut self, member: usize) {
         let now_ns = self.events.now_ns();
-        while let Some(report) = self.members[member].ssd.drive_mut().take_report() {
+        while let Some(report) = self.members[member].ssd.back_end_mut().take_report() {
             self.array_mut().post(member as u32, report, now_ns);
         }
     }
@@ -294,7 +294,7 @@ impl Simulation<'_> {
                 controllers[at].take_ended_round().iter().for_each(|round| measures.note_round(round, now_ns));
                 let Some((drive, order)) = next else { break };
                 let (member, events) = (drive as usize, &mut self.events);
-                let drive = self.members[member].ssd.drive_mut();
+                let drive = self.members[member].ssd.back_end_mut();
                 match order {
                     DriveOrder::Force(force) => drive.force(force, events),
                     DriveOrder::Pause(on_request) => drive.pause(on_request, self.events.now_ns()),
@@ -352,7 +352,7 @@ impl Simulation<'_> {
                 array.notify_part(part.drive, now_ns);
             }
             let member = &mut self.members[part.drive as usize];
-            let geometry = member.ssd.drive().geometry();
+            let geometry = member.ssd.back_end().geometry();
             let splitter = Splitter::new(&part.asked, geometry.unit_bytes, geometry.units_per_logical_page);
             member.ssd.begin(id, part.asked.arrival_ns, part.asked.priority, part.number);
             self.split_or_queue(part.drive as usize, id, splitter);

@@ -8,7 +8,7 @@ use crate::host::HostRequest;
 use crate::observe::array_report::{ArrayReport, CoordinationTotals, DriveReport, RoundTotals, VolumeTotals};
 use crate::observe::latencies::Latencies;
 use crate::observe::microscope::{Focus, MicroscopeView, Recorder};
-use crate::ssd::drive::Drive;
+use crate::ssd::back_end::BackEnd;
 use copyback_workload::Op;
 
 /// See the module's page.
@@ -169,12 +169,12 @@ impl Simulation<'_> {
                 gc_share: did.held_by_gc_ns as f64 / dies_ns,
                 busy_share: did.die_busy_ns as f64 / dies_ns,
                 min_free_blocks: drive.min_free_blocks(),
-                coordination: Drive::coordination_totals(drive)
+                coordination: BackEnd::coordination_totals(drive)
                     .map(|now| now.zip(&measures.coordination[at], |now, then| now - then)),
             }
         });
         let drives: Vec<DriveReport> = drives.collect();
-        let dies = |at: usize| f64::from(self.members[at].ssd.drive().geometry().dies);
+        let dies = |at: usize| f64::from(self.members[at].ssd.back_end().geometry().dies);
         // Failed drives are excluded, unless the run rebuilds them.
         let there = || drives.iter().enumerate().filter(|(at, _)| !array.volume.is_missing(*at as u32));
         let held: f64 = there().map(|(at, drive)| drive.gc_share * dies(at)).sum();

@@ -11,7 +11,7 @@ impl Simulation<'_> {
     #[inline(always)]
     pub(super) fn take_completions_of(&mut self, member: usize) {
         let m = &mut self.members[member];
-        let written_units = m.ssd.drive().counters().work().host_units;
+        let written_units = m.ssd.back_end().counters().work().host_units;
         self.written_by_drives += written_units - std::mem::replace(&mut m.written_units, written_units);
         self.totals.note(member);
         while let Some(completion) = self.members[member].ssd.take_completion(&mut self.events) {
@@ -29,7 +29,7 @@ impl Simulation<'_> {
             return Ok(false);
         }
         for member in 0..self.members.len() {
-            self.members[member].ssd.drive_mut().end_host(&mut self.events);
+            self.members[member].ssd.back_end_mut().end_host(&mut self.events);
             self.list_if_marked(member);
         }
         self.dispatch()?;

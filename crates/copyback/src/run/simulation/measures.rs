@@ -10,9 +10,9 @@ use crate::observe::report::{Arrivals, Bin, FlashWork, OpRates, Sample, SampleWo
 use crate::observe::steady::{Loop, RunPosition, Steady, Track};
 use crate::run::overload::{self, Load};
 use crate::sim::queue::EventQueue;
+use crate::ssd::back_end::BackEnd;
 use crate::ssd::counter_readings::Reading;
 use crate::ssd::device::UnitCounts;
-use crate::ssd::drive::Drive;
 
 /// The start of the measured part of a run, and the counters at that time.
 #[derive(Clone, Debug, Default)]
@@ -38,7 +38,7 @@ impl Simulation<'_> {
     pub fn measure(&mut self, config: &MeasureConfig) {
         self.collector.measure(config);
         if config.flash_requests {
-            self.members.iter_mut().for_each(|m| m.ssd.drive_mut().measure_flash_requests());
+            self.members.iter_mut().for_each(|m| m.ssd.back_end_mut().measure_flash_requests());
         }
     }
 
@@ -64,7 +64,7 @@ impl Simulation<'_> {
             return;
         }
         let now_ns = self.events.now_ns();
-        self.members.iter_mut().for_each(|m| m.ssd.drive_mut().begin_part(now_ns));
+        self.members.iter_mut().for_each(|m| m.ssd.back_end_mut().begin_part(now_ns));
         self.start = Start { requests: index, since_ns: Some(now_ns), ..self.reading() };
         let work = self.work();
         self.collector.begin(index, now_ns, work);
@@ -118,14 +118,14 @@ impl Simulation<'_> {
     /// The last request has completed: no host waits for the later work of the drives.
     pub(super) fn note_last_end(&mut self) {
         self.track.end(self.position());
-        self.work_at_last_end = Some(self.drives().map(Drive::work).collect());
+        self.work_at_last_end = Some(self.drives().map(BackEnd::work).collect());
     }
 
     /// The work of all drives in the measured part until its last request ended. Call it at the end of the run.
     pub fn work_until_last_end(&self) -> FlashWork {
         let none = FlashWork::default();
         let starts = self.start.drives.iter().map(|start| &start.work);
-        let ends = self.work_at_last_end.clone().unwrap_or_else(|| self.drives().map(Drive::work).collect());
+        let ends = self.work_at_last_end.clone().unwrap_or_else(|| self.drives().map(BackEnd::work).collect());
         let did = ends.iter().zip(starts).map(|(end, start)| end.zip(start, |now, then| now - then));
         did.fold(none, |sum, did| sum.zip(&did, |a, b| a + b))
     }
@@ -219,8 +219,8 @@ impl Simulation<'_> {
     }
 
     /// The drives of the run.
-    pub fn drives(&self) -> impl Iterator<Item = &Drive> {
-        self.members.iter().map(|m| m.ssd.drive())
+    pub fn drives(&self) -> impl Iterator<Item = &BackEnd> {
+        self.members.iter().map(|m| m.ssd.back_end())
     }
 
     /// Whether `host.subpage_writes` decided about a write of any drive.
@@ -249,12 +249,12 @@ impl Simulation<'_> {
     }
 
     /// A drive and the event queue, with which a caller starts work of other tasks on the drive.
-    pub fn drive_and_events(&mut self, member: usize) -> (&mut Drive, &mut EventQueue) {
+    pub fn drive_and_events(&mut self, member: usize) -> (&mut BackEnd, &mut EventQueue) {
         // Its totals are read after the next event, with all work that was started on it.
         if !std::mem::replace(&mut self.members[member].is_listed, true) {
             self.marked.push(member as u32);
         }
-        (self.members[member].ssd.drive_mut(), &mut self.events)
+        (self.members[member].ssd.back_end_mut(), &mut self.events)
     }
 
     /// Units requested from all drives since the run began.

@@ -54,7 +54,7 @@ impl Simulation<'_> {
                     None => (drive, next.offset_bytes),
                 };
                 if let Some(member) = self.members.get(drive) {
-                    member.ssd.drive().fetch_ahead(offset_bytes);
+                    member.ssd.back_end().fetch_ahead(offset_bytes);
                 }
             }
             self.ahead.push_back(asked);
@@ -112,7 +112,7 @@ impl Simulation<'_> {
         }
         let drive = if self.members.len() == 1 { 0 } else { asked.device as usize };
         let Some(member) = self.members.get(drive) else { return Err(self.no_such_drive(&asked)) };
-        let geometry = member.ssd.drive().geometry();
+        let geometry = member.ssd.back_end().geometry();
         self.check_fits(&asked, geometry.logical_bytes())?;
         let splitter = Splitter::new(&asked, geometry.unit_bytes, geometry.units_per_logical_page);
         let was_held = arrival_ns < member.held_until_ns;

@@ -5,7 +5,7 @@ use super::Member;
 use crate::flash::command::Source;
 use crate::observe::report::SampleWork;
 use crate::sim::index::PlaneId;
-use crate::ssd::drive::Drive;
+use crate::ssd::back_end::BackEnd;
 
 /// The state of one drive at its last reading.
 #[derive(Clone, Copy, Default)]
@@ -33,7 +33,7 @@ pub(super) struct FlashTotals {
 
 impl FlashTotals {
     #[inline(always)]
-    fn of(drive: &Drive) -> Self {
+    fn of(drive: &BackEnd) -> Self {
         let counts = drive.counts();
         let erased_units = counts.erases * u64::from(drive.flash_geometry().units_per_block) - counts.unwritten_units;
         let flash_units = counts.host_units + counts.moved_units + counts.padding_units;
@@ -53,7 +53,7 @@ impl FlashTotals {
 }
 
 impl DriveTotals {
-    fn of(drive: &Drive) -> Self {
+    fn of(drive: &BackEnd) -> Self {
         let free_blocks = drive.ftl().free_blocks();
         let free_of_planes = (0..drive.geometry().planes).map(|p| drive.ftl().free_blocks_of(PlaneId(p)));
         let free_blocks_min = free_of_planes.min().unwrap_or(u32::MAX);
@@ -80,8 +80,8 @@ pub(super) struct Totals {
 }
 
 /// The drives for which a condition holds.
-fn drives_where(members: &[Member], holds: fn(&Drive) -> bool) -> Vec<u32> {
-    (0..members.len() as u32).filter(|&member| holds(members[member as usize].ssd.drive())).collect()
+fn drives_where(members: &[Member], holds: fn(&BackEnd) -> bool) -> Vec<u32> {
+    (0..members.len() as u32).filter(|&member| holds(members[member as usize].ssd.back_end())).collect()
 }
 
 impl Totals {
@@ -91,7 +91,7 @@ impl Totals {
             stale: Vec::with_capacity(members.len()),
             with_shares: drives_where(members, |drive| drive.share_percent(Source::GC).is_some()),
             counting_reads: drives_where(members, |drive| drive.block_reads_max().is_some()),
-            planes: members.iter().map(|m| u64::from(m.ssd.drive().geometry().planes)).sum(),
+            planes: members.iter().map(|m| u64::from(m.ssd.back_end().geometry().planes)).sum(),
             free_blocks: 0,
             free_blocks_min: u32::MAX,
             dies_reserved: 0,
@@ -114,7 +114,7 @@ impl Totals {
     pub(super) fn refresh(&mut self, members: &[Member]) {
         let mut had_fewest = false;
         for member in self.stale.drain(..) {
-            let now = DriveTotals::of(members[member as usize].ssd.drive());
+            let now = DriveTotals::of(members[member as usize].ssd.back_end());
             let before = std::mem::replace(&mut self.of[member as usize], now);
             self.free_blocks = self.free_blocks - before.free_blocks + now.free_blocks;
             self.dies_reserved = self.dies_reserved - before.dies_reserved + now.dies_reserved;
@@ -146,15 +146,15 @@ impl Totals {
             return [None; 2];
         }
         [Source::GC, Source::SCRUB].map(|task| {
-            let share = |&member: &u32| members[member as usize].ssd.drive().share_percent(task);
+            let share = |&member: &u32| members[member as usize].ssd.back_end().share_percent(task);
             Some(self.with_shares.iter().filter_map(share).sum::<f64>() / self.with_shares.len() as f64)
         })
     }
 
     /// Reads of the block that was read most since its erase, if they are counted.
     pub(super) fn block_reads_max(&self, members: &[Member]) -> Option<u32> {
-        let counting = self.counting_reads.iter().map(|&member| members[member as usize].ssd.drive());
-        counting.filter_map(Drive::block_reads_max).max()
+        let counting = self.counting_reads.iter().map(|&member| members[member as usize].ssd.back_end());
+        counting.filter_map(BackEnd::block_reads_max).max()
     }
 
     /// Free blocks of the plane that has fewest.
@@ -175,7 +175,7 @@ impl Totals {
     /// The programs and erases of the drives until now.
     pub(super) fn work(&self, members: &[Member]) -> FlashTotals {
         self.stale.iter().fold(self.flash, |sum, &member| {
-            let now = FlashTotals::of(members[member as usize].ssd.drive());
+            let now = FlashTotals::of(members[member as usize].ssd.back_end());
             sum.with(now, self.of[member as usize].flash)
         })
     }

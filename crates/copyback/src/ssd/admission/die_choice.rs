@@ -1,7 +1,7 @@
 //! The choice of a die for a page, and searches that avoid comparing all dies.
 //!
 //! A page is placed for one of three purposes. Each purpose counts the pages of a die differently, and has its own
-//! search if the allocation compares dies. Call [`Drive::notify_die_search`] whenever a die may have become better: a
+//! search if the allocation compares dies. Call [`BackEnd::notify_die_search`] whenever a die may have become better: a
 //! wait, a command or a step ended, a reservation was released, a block was erased. The search itself detects dies that
 //! became worse.
 
@@ -11,7 +11,7 @@ use crate::ftl::space::JobSpace;
 use crate::sim::index::{DieId, LogicalUnit, PlaneId};
 use crate::sim::invariant::hold;
 use crate::ssd::admission::PlaneJobs;
-use crate::ssd::drive::Drive;
+use crate::ssd::back_end::BackEnd;
 
 /// The purpose of placing a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,7 +53,7 @@ impl DieSearches {
 
 /// The dies' loads as the allocation sees them.
 struct DieLoads<'a> {
-    drive: &'a Drive,
+    drive: &'a BackEnd,
     purpose: Purpose,
 }
 
@@ -96,7 +96,7 @@ impl Load for DieLoads<'_> {
     }
 }
 
-impl Drive {
+impl BackEnd {
     /// Notifies the searches that a die may be a better choice from now on.
     #[inline(always)]
     pub(in crate::ssd) fn notify_die_search(&mut self, die: DieId) {

@@ -25,7 +25,7 @@ use crate::observe::clocks::charge;
 use crate::sim::index::{DieId, JobId, LogicalUnit, PlaneId, TxnId};
 use crate::sim::invariant::{Invariant, broken, hold};
 use crate::sim::queue::EventQueue;
-use crate::ssd::drive::{Drive, Queue};
+use crate::ssd::back_end::{BackEnd, Queue};
 use crate::tasks::gc::granularity::GranularityPolicy;
 use crate::tasks::view::DriveView;
 
@@ -42,7 +42,7 @@ pub(super) struct Admission {
     pub(super) searches: Option<Box<DieSearches>>,
 }
 
-impl DriveView for Drive {
+impl DriveView for BackEnd {
     fn geometry(&self) -> &Geometry {
         &self.geometry
     }
@@ -55,7 +55,7 @@ impl DriveView for Drive {
 }
 
 /// The remaining moves of planes' jobs, as the reservations see them.
-pub(in crate::ssd) struct PlaneJobs<'a>(pub &'a Drive);
+pub(in crate::ssd) struct PlaneJobs<'a>(pub &'a BackEnd);
 
 impl JobSpace for PlaneJobs<'_> {
     #[inline]
@@ -69,7 +69,7 @@ impl JobSpace for PlaneJobs<'_> {
     }
 }
 
-impl Drive {
+impl BackEnd {
     /// What a plane's job has still to program there. A merge programs blocks that are kept for it.
     #[inline]
     pub(in crate::ssd) fn moves_of_job(&self, plane: PlaneId) -> OwnMoves {

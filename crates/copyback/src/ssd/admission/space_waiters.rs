@@ -12,9 +12,9 @@ use crate::sim::index::{DieId, LogicalUnit, PlaneId, TxnId};
 use crate::sim::queue::EventQueue;
 use crate::ssd::admission::PlaneJobs;
 use crate::ssd::admission::die_choice::Purpose;
-use crate::ssd::drive::Drive;
+use crate::ssd::back_end::BackEnd;
 
-impl Drive {
+impl BackEnd {
     /// Whether a transaction needs a page, and there is none.
     #[inline(always)]
     pub(in crate::ssd) fn lacks_space(&self, id: TxnId) -> bool {

@@ -6,7 +6,7 @@ use crate::flash::command::Source;
 use crate::sim::index::DieId;
 use crate::sim::queue::{EventQueue, Timer};
 use crate::ssd::admission::Admission;
-use crate::ssd::drive::Drive;
+use crate::ssd::back_end::BackEnd;
 use crate::tasks::background::TaskLevel;
 use crate::tasks::gc::trigger::TriggerPolicy;
 use std::ops::Range;
@@ -85,7 +85,7 @@ impl TaskShares {
     }
 }
 
-impl Drive {
+impl BackEnd {
     /// A task beside the host begins to work.
     pub(in crate::ssd) fn activate(&mut self, task: Source, events: &mut EventQueue) {
         let Admission { control, shares: updates, .. } = &mut self.admission;

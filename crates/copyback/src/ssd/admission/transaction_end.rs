@@ -9,16 +9,16 @@
 //!    2. Otherwise the policy names transactions to enter, one by one, with the state that the previous one has left.
 //! 3. Each entering transaction reserves its page, takes a slot, and marks its die. A write without a page waits for
 //!    one, and may start a collection.
-//! 4. Marked dies are visited when all events of the moment have been handled (`Drive::dispatch_ready`).
+//! 4. Marked dies are visited when all events of the moment have been handled (`BackEnd::dispatch_ready`).
 
 use crate::dispatch::admit::Change;
 use crate::dispatch::txn::Role;
 use crate::flash::command::Source;
 use crate::sim::index::{DieId, TxnId};
 use crate::sim::queue::EventQueue;
-use crate::ssd::drive::Drive;
+use crate::ssd::back_end::BackEnd;
 
-impl Drive {
+impl BackEnd {
     /// Ends a transaction that has a slot: see the head of the file.
     #[inline(always)]
     pub(in crate::ssd) fn finish_txn(&mut self, id: TxnId, events: &mut EventQueue) {

@@ -17,10 +17,10 @@ use crate::observe::report::Cause;
 use crate::sim::index::{ChannelId, DieId, RequestId, TxnId};
 use crate::sim::invariant::hold;
 use crate::sim::queue::EventQueue;
-use crate::ssd::drive::Drive;
+use crate::ssd::back_end::BackEnd;
 use crate::ssd::requests::flash_request_times::ServiceTimes;
 
-impl Drive {
+impl BackEnd {
     /// Issues a command.
     pub(in crate::ssd) fn issue(&mut self, die: DieId, command: &Command, events: &mut EventQueue) {
         let reserved_by = self.dies[die].reserved_by();

@@ -7,8 +7,8 @@ use crate::dispatch::txn::Txns;
 use crate::flash::geometry::Geometry;
 use crate::ftl::core::{Ftl, Move};
 use crate::sim::index::{DieId, PlaneId, TxnId};
+use crate::ssd::back_end::BackEnd;
 use crate::ssd::dies::die::DieState;
-use crate::ssd::drive::Drive;
 use crate::ssd::gc::job_table::JobTable;
 use crate::tasks::view::{Class, DieView, Waiting, WorkLeft};
 
@@ -24,7 +24,7 @@ pub(in crate::ssd) struct VisibleDie<'a> {
     pub geometry: &'a Geometry,
 }
 
-impl Drive {
+impl BackEnd {
     /// The view of a die for policies.
     #[inline(always)]
     pub(in crate::ssd) fn visible_die(&self, id: DieId, now_ns: u64) -> VisibleDie<'_> {

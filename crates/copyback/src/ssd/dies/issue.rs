@@ -9,8 +9,8 @@ use crate::flash::command::{Command, CommandPlane, FlashOp, Source};
 use crate::observe::counters::WriteCase;
 use crate::sim::index::{DieId, JobId, LogicalUnit, PlaneId, TxnId};
 use crate::sim::queue::EventQueue;
+use crate::ssd::back_end::{BackEnd, Queue};
 use crate::ssd::dies::die_view::VisibleDie;
-use crate::ssd::drive::{Drive, Queue};
 use crate::tasks::gc::preemption::State;
 
 /// The commands that a die could take now.
@@ -26,10 +26,10 @@ pub(in crate::ssd) enum Readiness {
     Busy,
 }
 
-impl HostPages for Drive {
+impl HostPages for BackEnd {
     #[inline(always)]
     fn host_pages_left(&self, plane: PlaneId) -> u32 {
-        Drive::host_pages_left(self, plane)
+        BackEnd::host_pages_left(self, plane)
     }
 
     fn spare_pages(&self, plane: PlaneId) -> u32 {
@@ -37,7 +37,7 @@ impl HostPages for Drive {
     }
 }
 
-impl Drive {
+impl BackEnd {
     /// Something changed for a die. It is visited when all consequences of the current event are handled, so that
     /// requests that arrive together can share a command.
     #[inline(always)]

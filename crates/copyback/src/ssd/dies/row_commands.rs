@@ -12,7 +12,7 @@ use crate::observe::report::Cause;
 use crate::sim::index::{DieId, JobId, LogicalUnit, PageId, PlaneId, TxnId};
 use crate::sim::invariant::hold;
 use crate::sim::queue::EventQueue;
-use crate::ssd::drive::{Drive, Queue};
+use crate::ssd::back_end::{BackEnd, Queue};
 use crate::ssd::gc::steps::pages_of;
 use crate::tasks::job::Step;
 
@@ -32,7 +32,7 @@ impl RowWrites {
     pub const NONE: Self = Self { first: TxnId::NONE, last: TxnId::NONE, units: 0 };
 }
 
-impl Drive {
+impl BackEnd {
     /// Adds a programmed page, or a row of pages, to a command. The first part serves these transactions.
     #[inline(always)]
     pub(in crate::ssd) fn push_page(&self, command: &mut Command, plane: PlaneId, page: PageId, txn: TxnId) {

@@ -4,10 +4,10 @@ use crate::config::device::UNITS_PER_PAGE_MAX;
 use crate::dispatch::txn::Role;
 use crate::flash::command::Command;
 use crate::sim::index::{DieId, LogicalUnit, PageId, PlaneId, TxnId};
+use crate::ssd::back_end::{BackEnd, Queue};
 use crate::ssd::dies::row_commands::RowWrites;
-use crate::ssd::drive::{Drive, Queue};
 
-impl Drive {
+impl BackEnd {
     /// Binds the next page of one of a plane's open blocks for a queued write, and for later writes that fill the page.
     pub(in crate::ssd) fn bind_write(
         &mut self,

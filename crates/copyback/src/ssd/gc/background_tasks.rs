@@ -5,7 +5,7 @@ use crate::flash::command::{Command, FlashOp, Source};
 use crate::ftl::blocks::Blocks;
 use crate::sim::index::{BlockId, PlaneId};
 use crate::sim::queue::{EventQueue, Timer};
-use crate::ssd::drive::Drive;
+use crate::ssd::back_end::BackEnd;
 use crate::tasks::background::{Background, BackgroundTask, TaskLevel};
 
 /// Tasks other than collection that relocate blocks.
@@ -77,7 +77,7 @@ impl BackgroundTasks {
     }
 }
 
-impl Drive {
+impl BackEnd {
     /// A command is issued: notifies tasks of the pages that it reads and programs. A task that becomes due begins with
     /// an alarm, because the die is about to take its next command.
     #[cold]

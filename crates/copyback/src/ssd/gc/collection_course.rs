@@ -10,7 +10,7 @@ use crate::observe::report::GcEvent;
 use crate::sim::index::{BlockId, DieId, JobId, PlaneId, TxnId};
 use crate::sim::invariant::hold;
 use crate::sim::queue::EventQueue;
-use crate::ssd::drive::Drive;
+use crate::ssd::back_end::BackEnd;
 use crate::ssd::gc::steps::MOVES_AHEAD;
 use crate::tasks::gc::granularity::GranularityPolicy;
 use crate::tasks::gc::preemption::State;
@@ -20,7 +20,7 @@ use crate::tasks::job::{Beginning, order_by_rows};
 
 /// The driver of a walk whose collections are jobs.
 struct AsJob<'a> {
-    drive: &'a mut Drive,
+    drive: &'a mut BackEnd,
     id: JobId,
     events: &'a mut EventQueue,
 }
@@ -28,7 +28,7 @@ struct AsJob<'a> {
 impl WalkDriver for AsJob<'_> {
     fn ftl_and_moment(&mut self, plane: PlaneId) -> (&mut Ftl, Moment<'_>) {
         self.drive.list_read_offsets(plane);
-        let Drive { ftl, gc, geometry, .. } = &mut *self.drive;
+        let BackEnd { ftl, gc, geometry, .. } = &mut *self.drive;
         let stamp = ftl.counts().host_units;
         (ftl, Moment { least_units: geometry.units_per_page, read_offsets: gc.scopes.read_offsets(), stamp })
     }
@@ -67,7 +67,7 @@ impl WalkDriver for AsJob<'_> {
 
 /// The driver of a walk that takes no time.
 struct AtOnce<'a> {
-    drive: &'a mut Drive,
+    drive: &'a mut BackEnd,
     stamp: u64,
     events: &'a mut EventQueue,
 }
@@ -101,7 +101,7 @@ impl WalkDriver for AtOnce<'_> {
     }
 }
 
-impl Drive {
+impl BackEnd {
     /// The job that has waited longest gets its die: a walk begins or continues, and its victim is chosen now.
     pub(in crate::ssd) fn begin_job(&mut self, die: DieId, events: &mut EventQueue) {
         let id = self.dies[die].pop_job();

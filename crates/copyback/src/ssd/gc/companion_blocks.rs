@@ -11,7 +11,7 @@ use crate::ftl::blocks::BlockState;
 use crate::ftl::core::Move;
 use crate::ftl::frontier::Stream;
 use crate::sim::index::{BlockId, JobId, PageId, PlaneId, TxnId};
-use crate::ssd::drive::Drive;
+use crate::ssd::back_end::BackEnd;
 use crate::tasks::gc::granularity::{GranularityPolicy, OtherPlanesView, PlaneRule};
 use crate::tasks::job::{Footprint, Step};
 
@@ -43,7 +43,7 @@ impl Group {
 }
 
 /// The planes beside a victim's plane, as a granularity sees them.
-struct Others<'a>(&'a mut Drive);
+struct Others<'a>(&'a mut BackEnd);
 
 impl OtherPlanesView for Others<'_> {
     fn twin(&self, plane: PlaneId, victim: BlockId) -> Option<BlockId> {
@@ -66,7 +66,7 @@ impl OtherPlanesView for Others<'_> {
     }
 }
 
-impl Drive {
+impl BackEnd {
     /// Before a collection begins, adds the blocks that its granularity names on the other planes of its die. A waiting
     /// collection of such a plane is replaced by this one.
     pub(in crate::ssd) fn take_companions(&mut self, id: JobId, plane: PlaneId, victim: BlockId) {

@@ -16,9 +16,9 @@ use crate::flash::command::Source;
 use crate::observe::array_report::CoordinationTotals;
 use crate::sim::index::{DieId, JobId, PlaneId};
 use crate::sim::queue::EventQueue;
+use crate::ssd::back_end::{BackEnd, Queue};
 use crate::ssd::dies::die::PreemptionPoint;
 use crate::ssd::dies::issue::Readiness;
-use crate::ssd::drive::{Drive, Queue};
 use crate::tasks::gc::trigger::{CoordinationWatermarks, FreeLevel, Start, TriggerPolicy, Wanted};
 
 /// The level at which a forced drive stops collecting.
@@ -126,7 +126,7 @@ pub(in crate::ssd) struct Coordination {
     totals: CoordinationTotals,
 }
 
-impl Drive {
+impl BackEnd {
     /// Makes the drive obey a coordinator. Call it before the run starts. `may_pause`: orders to pause may come.
     pub(crate) fn obey(&mut self, may_pause: bool) {
         self.scheme.trigger.obey();

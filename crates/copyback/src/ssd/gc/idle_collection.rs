@@ -6,7 +6,7 @@
 
 use crate::sim::index::DieId;
 use crate::sim::queue::{EventQueue, Timer};
-use crate::ssd::drive::Drive;
+use crate::ssd::back_end::BackEnd;
 use crate::tasks::gc::trigger::idle::Idle;
 use crate::tasks::gc::trigger::{Start, TriggerPolicy};
 
@@ -59,7 +59,7 @@ impl Idleness {
     }
 }
 
-impl Drive {
+impl BackEnd {
     /// Whether the drive serves or queues any transaction.
     pub(crate) fn serves(&self) -> bool {
         // A transaction that ends while dies are visited is done, but was not taken yet.

@@ -8,11 +8,11 @@ use crate::flash::command::{Command, FlashOp};
 use crate::ftl::frontier::Stream;
 use crate::sim::index::{DieId, JobId, PlaneId, TxnId};
 use crate::sim::queue::EventQueue;
-use crate::ssd::drive::Drive;
+use crate::ssd::back_end::BackEnd;
 use crate::tasks::gc::trigger::Start;
 use crate::tasks::job::Step;
 
-impl Drive {
+impl BackEnd {
     /// Starts the merges that do not wait for a write.
     pub(in crate::ssd) fn merge_if_due(&mut self, plane: PlaneId, events: &mut EventQueue) {
         if self.gc.jobs.is_free(plane) && self.ftl.is_merge_due(plane) {

@@ -17,7 +17,7 @@ use crate::observe::counters::Counters;
 use crate::sim::index::{DieId, JobId, PageId, TxnId};
 use crate::sim::invariant::hold;
 use crate::sim::queue::EventQueue;
-use crate::ssd::drive::Drive;
+use crate::ssd::back_end::BackEnd;
 use crate::ssd::gc::steps::fetch_ahead;
 use crate::ssd::run_records::FewestFree;
 use crate::tasks::job::{Job, Step};
@@ -86,7 +86,7 @@ impl LoneStepParts<'_> {
     }
 }
 
-impl Drive {
+impl BackEnd {
     /// Whether the next step of the job that has reserved the die is a lone one.
     #[inline(always)]
     pub(in crate::ssd) fn may_step_alone(&self, die: DieId, id: JobId, step: Step) -> bool {

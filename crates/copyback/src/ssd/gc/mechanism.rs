@@ -9,7 +9,7 @@ use crate::ftl::victim::PlaneRange;
 use crate::sim::index::{BlockId, DieId, JobId, PlaneId, TxnId};
 use crate::sim::invariant::hold;
 use crate::sim::queue::EventQueue;
-use crate::ssd::drive::Drive;
+use crate::ssd::back_end::BackEnd;
 use crate::tasks::gc::trigger::{FreeLevel, Scope, Start, TriggerPolicy};
 use crate::tasks::job::{Footprint, Purpose};
 
@@ -35,7 +35,7 @@ impl Mechanism {
     }
 }
 
-impl Drive {
+impl BackEnd {
     #[inline(always)]
     fn mechanism(&self) -> Mechanism {
         self.scheme.settings.collection.mechanism

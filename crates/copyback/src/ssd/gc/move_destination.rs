@@ -2,11 +2,11 @@
 
 use crate::ftl::frontier::Stream;
 use crate::sim::index::{DieId, JobId, PlaneId};
-use crate::ssd::drive::{Drive, Queue};
+use crate::ssd::back_end::{BackEnd, Queue};
 use crate::tasks::gc::destination::DestinationView;
 use crate::tasks::gc::granularity::GranularityPolicy;
 
-impl Drive {
+impl BackEnd {
     /// Whether a write waits for space that a collection of any die may make, because moves go to other planes.
     #[inline(always)]
     pub(in crate::ssd) fn waits_for_any_collection(&self) -> bool {
@@ -31,7 +31,7 @@ impl Drive {
     }
 }
 
-impl DestinationView for Drive {
+impl DestinationView for BackEnd {
     fn planes(&self) -> u32 {
         self.geometry.planes
     }

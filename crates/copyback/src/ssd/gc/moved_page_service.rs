@@ -4,9 +4,9 @@ use crate::dispatch::compose::merge::{self, ServedWrites};
 use crate::flash::command::CommandPlane;
 use crate::sim::index::{DieId, JobId, LogicalUnit, PageId, TxnId};
 use crate::sim::queue::EventQueue;
-use crate::ssd::drive::{Drive, Queue};
+use crate::ssd::back_end::{BackEnd, Queue};
 
-impl Drive {
+impl BackEnd {
     /// The page that a collection reads next because a request waits for it.
     pub(in crate::ssd) fn wanted_page(&self, die: DieId, id: JobId) -> Option<PageId> {
         let job = &self.gc.jobs[id];

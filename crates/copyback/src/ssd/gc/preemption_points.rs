@@ -15,10 +15,10 @@ use crate::flash::source::Account;
 use crate::sim::index::{DieId, JobId, PlaneId, TxnId};
 use crate::sim::invariant::hold;
 use crate::sim::queue::EventQueue;
+use crate::ssd::back_end::{BackEnd, Queue};
 use crate::ssd::dies::die::PreemptionPoint;
 use crate::ssd::dies::die_view::VisibleDie;
 use crate::ssd::dies::issue::Readiness;
-use crate::ssd::drive::{Drive, Queue};
 use crate::ssd::gc::step_partners::StepPartners;
 use crate::tasks::gc::preemption::{Candidate, Fence, NextStep, PreemptionView, State, state_of};
 use crate::tasks::gc::trigger::TriggerPolicy;
@@ -34,7 +34,7 @@ struct FirstQuery<'a> {
     suspended: Option<&'a Command>,
 }
 
-impl Drive {
+impl BackEnd {
     /// The die of a collection is visited: it may take the collection's next step, or host work that preempts. Returns
     /// whether something changed.
     pub(in crate::ssd) fn step_or_preempt(

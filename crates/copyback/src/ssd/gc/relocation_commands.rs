@@ -6,11 +6,11 @@ use crate::ftl::core::Move;
 use crate::ftl::frontier::Stream;
 use crate::sim::index::{DieId, JobId, PageId, PlaneId, TxnId};
 use crate::sim::queue::EventQueue;
-use crate::ssd::drive::Drive;
+use crate::ssd::back_end::BackEnd;
 use crate::tasks::gc::granularity::GranularityPolicy;
 use std::ops::Range;
 
-impl Drive {
+impl BackEnd {
     /// A die takes a request of a relocation.
     pub(in crate::ssd) fn take_request(&mut self, die: DieId, id: TxnId, events: &mut EventQueue) {
         self.stop_waiting(id, events.now_ns());

@@ -16,12 +16,12 @@ use crate::sim::index::{BlockId, DieId, JobId, LogicalUnit, PlaneId, TxnId};
 use crate::sim::invariant::hold;
 use crate::sim::queue::EventQueue;
 use crate::ssd::admission::PlaneJobs;
-use crate::ssd::drive::Drive;
+use crate::ssd::back_end::BackEnd;
 use crate::tasks::gc::trigger::{Scope, TriggerPolicy};
 use crate::tasks::gc::walk::{Moment, pick};
 use crate::tasks::relocation::{Relocation, RelocationRequest};
 
-impl Drive {
+impl BackEnd {
     /// A page was bound on a plane, or writes wait for space there (on a die, if they are bound to no plane): starts
     /// collections as the trigger decides.
     pub(in crate::ssd) fn collect_as_task(&mut self, plane: PlaneId, events: &mut EventQueue) {

@@ -5,12 +5,12 @@ use crate::ftl::frontier::Stream;
 use crate::sim::index::{BlockId, DieId, JobId, PlaneId, TxnId};
 use crate::sim::invariant::hold;
 use crate::sim::queue::EventQueue;
-use crate::ssd::drive::Drive;
+use crate::ssd::back_end::BackEnd;
 use crate::tasks::gc::granularity::GranularityPolicy;
 use crate::tasks::gc::trigger::{Scope, Start, TriggerPolicy, Wanted};
 use crate::tasks::job::{Footprint, Job, JobFill, Purpose};
 
-impl Drive {
+impl BackEnd {
     /// Collection starts if the watermark of a plane's scope requires it.
     #[inline]
     pub(in crate::ssd) fn collect_scope_if_low(&mut self, plane: PlaneId, events: &mut EventQueue) {

@@ -6,14 +6,14 @@
 use crate::config::device::PLANES_MAX;
 use crate::dispatch::compose::{JoiningReads, gc_host};
 use crate::sim::index::{DieId, JobId, PageId, PlaneId, TxnId};
-use crate::ssd::drive::Drive;
+use crate::ssd::back_end::BackEnd;
 use crate::tasks::gc::preemption::State;
 use crate::tasks::job::Step;
 use std::cell::OnceCell;
 
 /// The requests that the next step of a collection will serve.
 pub(in crate::ssd) struct StepPartners<'a> {
-    drive: &'a Drive,
+    drive: &'a BackEnd,
     die: DieId,
     job: JobId,
     /// `None`: the collection's step is in progress elsewhere.
@@ -28,7 +28,7 @@ pub(in crate::ssd) struct StepPartners<'a> {
 
 impl<'a> StepPartners<'a> {
     /// The partners of the collection that has reserved a die.
-    pub(in crate::ssd) fn of(drive: &'a Drive, die: DieId, step: Option<Step>) -> Self {
+    pub(in crate::ssd) fn of(drive: &'a BackEnd, die: DieId, step: Option<Step>) -> Self {
         let job = drive.dies[die].reserved_by();
         Self {
             drive,

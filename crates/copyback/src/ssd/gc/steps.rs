@@ -13,7 +13,7 @@ use crate::ftl::core::{Ftl, Move};
 use crate::ftl::frontier::Stream;
 use crate::sim::index::{DieId, JobId, LogicalUnit, PageId, PlaneId, TxnId};
 use crate::sim::queue::EventQueue;
-use crate::ssd::drive::{Drive, Queue};
+use crate::ssd::back_end::{BackEnd, Queue};
 use crate::tasks::gc::granularity::GranularityPolicy;
 use crate::tasks::job::{Job, Step};
 
@@ -40,7 +40,7 @@ pub(in crate::ssd) fn pages_of<'a>(
     moves.chunk_by(move |a, b| page_of(a) == page_of(b)).map(named)
 }
 
-impl Drive {
+impl BackEnd {
     pub(in crate::ssd) fn take_background(&mut self, die: DieId, events: &mut EventQueue) {
         if self.head(die, Queue::Move).is_some() {
             self.take_move(die, events);

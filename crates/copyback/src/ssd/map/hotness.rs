@@ -5,7 +5,7 @@ use crate::ftl::core::Move;
 use crate::ftl::frontier::Stream;
 use crate::ftl::frontier::hot_cold::{HotCold, UPDATES_MAX};
 use crate::sim::index::{DieId, JobId, LogicalUnit, PageId, PlaneId};
-use crate::ssd::drive::Drive;
+use crate::ssd::back_end::BackEnd;
 
 /// Period numbers repeat from 1 to this; 0 means none.
 const NUMBERS: u64 = 31;
@@ -103,7 +103,7 @@ impl Hotness {
     }
 }
 
-impl Drive {
+impl BackEnd {
     /// Separates the hot moves of a collection that begins, if hot data has its own blocks. If pages hold several units
     /// and are no superpages, separate parts may need more pages: both parts together must still leave a page free, and
     /// have room on the plane. With several victims each plane, whose reserve is one block, must take its own pages of

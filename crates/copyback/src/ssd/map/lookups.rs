@@ -21,7 +21,7 @@ use crate::sim::fastdiv::FastDiv;
 use crate::sim::index::{LogicalUnit, PageId, TranslationPage, TxnId};
 use crate::sim::lists::Lists;
 use crate::sim::queue::EventQueue;
-use crate::ssd::drive::Drive;
+use crate::ssd::back_end::BackEnd;
 use crate::ssd::map::{MapLayout, Translation, Update, Updates};
 use crate::ssd::requests::eviction_sets::EvictionSets;
 use std::collections::VecDeque;
@@ -157,7 +157,7 @@ impl Translation {
     }
 }
 
-impl Drive {
+impl BackEnd {
     /// Whether map entries have to be looked up before a transaction gets a die.
     #[inline(always)]
     pub(crate) fn looks_up(&self) -> bool {

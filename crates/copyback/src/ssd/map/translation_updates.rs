@@ -6,10 +6,10 @@ use crate::flash::command::{Command, Source};
 use crate::sim::index::{DieId, LogicalUnit, PlaneId, TranslationPage, TxnId};
 use crate::sim::invariant::{Invariant, broken, hold};
 use crate::sim::queue::EventQueue;
-use crate::ssd::drive::Drive;
+use crate::ssd::back_end::BackEnd;
 use crate::ssd::map::{PAGES_FREED_PER_UPDATE, Update};
 
-impl Drive {
+impl BackEnd {
     /// Makes a transaction of the map that a task has caused.
     pub(in crate::ssd) fn map_txn(&mut self, role: Role, unit: LogicalUnit, cause: Source, now_ns: u64) -> Txn {
         let task = self.task_of_map(cause);

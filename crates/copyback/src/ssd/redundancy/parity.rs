@@ -18,7 +18,7 @@ use crate::redundancy::{DieLoad, RedundancyConfig, RedundancyPolicy};
 use crate::sim::index::{DieId, JobId, LogicalUnit, PlaneId, TxnId};
 use crate::sim::invariant::hold;
 use crate::sim::queue::EventQueue;
-use crate::ssd::drive::{Drive, Queue};
+use crate::ssd::back_end::{BackEnd, Queue};
 
 /// Parity of a drive.
 pub(in crate::ssd) struct Parity {
@@ -78,7 +78,7 @@ fn list_reads(stripes: &Stripes, place: StripePosition, plans: &[Members], reads
     }
 }
 
-impl Drive {
+impl BackEnd {
     /// Whether planes of a parity group are collected in turn.
     pub(in crate::ssd) fn collections_take_turns(&self) -> bool {
         self.gc.relocations.take_turns()

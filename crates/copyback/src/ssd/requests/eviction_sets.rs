@@ -4,7 +4,7 @@
 use crate::dispatch::txn::Txn;
 use crate::sim::index::TxnId;
 use crate::sim::queue::EventQueue;
-use crate::ssd::drive::Drive;
+use crate::ssd::back_end::BackEnd;
 
 /// One set.
 #[derive(Default)]
@@ -68,7 +68,7 @@ impl EvictionSets {
     }
 }
 
-impl Drive {
+impl BackEnd {
     /// New writes look up their entries, and go to their dies together.
     pub(crate) fn look_up_together(&mut self, writes: impl Iterator<Item = Txn>, events: &mut EventQueue) {
         let mut set = self.map.translation().sets().room();

@@ -17,7 +17,7 @@ use crate::ftl::frontier::fill::{COPIES_MAX, FillAwaited, FillEnds, FillRules};
 use crate::observe::report::{CAUSES, Cause};
 use crate::sim::index::{DieId, LogicalUnit, PlaneId, RequestId, TxnId};
 use crate::sim::queue::{EventQueue, Timer};
-use crate::ssd::drive::Drive;
+use crate::ssd::back_end::BackEnd;
 use crate::ssd::requests::eviction_waits::{FreedSpace, OperationTime};
 use std::collections::VecDeque;
 
@@ -143,7 +143,7 @@ impl FillingPages {
     }
 }
 
-impl Drive {
+impl BackEnd {
     /// A write enters the open page of its destination, or waits for a page. Writes of the map do not wait, because
     /// data may wait for them.
     #[inline(never)]

@@ -5,7 +5,7 @@ use crate::flash::source::Account;
 use crate::observe::report::Cause;
 use crate::sim::index::TxnId;
 use crate::sim::queue::{EventQueue, Timer};
-use crate::ssd::drive::Drive;
+use crate::ssd::back_end::BackEnd;
 use crate::tasks::delays::{Delays, Params};
 use std::collections::VecDeque;
 
@@ -48,7 +48,7 @@ impl FirmwareDelays {
     }
 }
 
-impl Drive {
+impl BackEnd {
     /// Whether requests of the host go to their dies at once.
     #[inline(always)]
     pub(crate) fn is_direct(&self) -> bool {

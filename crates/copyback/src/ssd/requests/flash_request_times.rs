@@ -5,7 +5,7 @@ use crate::observe::clocks::charge;
 use crate::observe::flash_requests::{FlashRequest, FlashRequestTotals};
 use crate::observe::report::Cause;
 use crate::sim::index::TxnId;
-use crate::ssd::drive::Drive;
+use crate::ssd::back_end::BackEnd;
 
 /// The parts of a command's time after its issue, for one of its transactions: flash and transfer. `behind_ns` is work
 /// of the host that preceded the command after its issue: an earlier program in the array, or reads that suspended the
@@ -17,13 +17,13 @@ pub(in crate::ssd) struct ServiceTimes {
     pub behind_ns: u64,
 }
 
-impl Drive {
+impl BackEnd {
     /// Measures the host's flash requests. Before the run starts.
     pub(crate) fn measure_flash_requests(&mut self) {
         self.records.flash_requests = Some(Box::default());
     }
 
-    /// A transaction stops waiting at its die, as in [`Drive::stop_waiting`].
+    /// A transaction stops waiting at its die, as in [`BackEnd::stop_waiting`].
     #[cold]
     #[inline(never)]
     pub(in crate::ssd) fn stop_waiting_counted(&mut self, id: TxnId, now_ns: u64) {

@@ -30,29 +30,29 @@ impl Ssd {
         let mut unit = sub_request.first;
         let mut is_in_dram = false;
         while unit.0 < end {
-            if let Some(buffer) = self.drive.host_data.buffer.as_mut().filter(|b| b.holds(unit)) {
+            if let Some(buffer) = self.back_end.host_data.buffer.as_mut().filter(|b| b.holds(unit)) {
                 buffer.hit(unit);
                 self.units.on_buffer_read_hit();
                 is_in_dram = true;
                 unit.0 += 1;
                 continue;
             }
-            if self.drive.host_data.is_filling(unit) {
+            if self.back_end.host_data.is_filling(unit) {
                 is_in_dram = true;
                 unit.0 += 1;
                 continue;
             }
-            let place = self.drive.ftl().lookup(unit);
+            let place = self.back_end.ftl().lookup(unit);
             if place.is_none() {
                 self.units.on_unwritten_read();
                 unit.0 += 1;
                 continue;
             }
-            let page = self.drive.geometry().flash_page(place);
+            let page = self.back_end.geometry().flash_page(place);
             let is_together = |u: u32| {
-                let other = self.drive.ftl().lookup(LogicalUnit(u));
-                let in_dram = self.drive.host_data.is_in_dram(LogicalUnit(u));
-                let is_near = || self.drive.looks_up() || self.drive.geometry().flash_page(other) == page;
+                let other = self.back_end.ftl().lookup(LogicalUnit(u));
+                let in_dram = self.back_end.host_data.is_in_dram(LogicalUnit(u));
+                let is_near = || self.back_end.looks_up() || self.back_end.geometry().flash_page(other) == page;
                 !in_dram && other.is_some() && is_near()
             };
             let units = 1 + (unit.0 + 1..end).take_while(|&u| is_together(u)).count() as u32;
@@ -84,13 +84,13 @@ impl Ssd {
 
     /// Sends a read to the die of its first unit, after a look-up if necessary.
     fn submit_at_place(&mut self, mut txn: Txn, events: &mut EventQueue) {
-        if !self.drive.is_direct() {
-            return self.drive.submit_new(txn, events);
+        if !self.back_end.is_direct() {
+            return self.back_end.submit_new(txn, events);
         }
-        let g = self.drive.geometry();
-        txn.die = g.die_of(g.plane_of(g.block_of(self.drive.ftl().lookup(txn.first))));
-        let txn = self.drive.add_txn(txn);
-        self.drive.submit(txn, events);
+        let g = self.back_end.geometry();
+        txn.die = g.die_of(g.plane_of(g.block_of(self.back_end.ftl().lookup(txn.first))));
+        let txn = self.back_end.add_txn(txn);
+        self.back_end.submit(txn, events);
     }
 
     /// The units of a write that are only partly written, and whose rest has to be read first.
@@ -99,7 +99,7 @@ impl Ssd {
         sub_request: SubRequest,
     ) -> impl Iterator<Item = LogicalUnit> + use<> {
         let is_in_flash =
-            |unit: LogicalUnit| self.drive.ftl().lookup(unit).is_some() && !self.drive.host_data.is_in_dram(unit);
+            |unit: LogicalUnit| self.back_end.ftl().lookup(unit).is_some() && !self.back_end.host_data.is_in_dram(unit);
         let last = LogicalUnit(sub_request.first.0 + sub_request.units - 1);
         let first = (sub_request.first_is_partial && is_in_flash(sub_request.first)).then_some(sub_request.first);
         let last = (sub_request.last_is_partial && is_in_flash(last)).then_some(last);
@@ -113,7 +113,7 @@ impl Ssd {
         let mut txn = self.txn(Role::Write, id, sub_request.first, sub_request.units, events.now_ns());
         self.requests.open(id);
         let is_partial = self.units_to_update(sub_request);
-        if self.drive.geometry().has_superpages() {
+        if self.back_end.geometry().has_superpages() {
             let written = sub_request.first.0..sub_request.first.0 + sub_request.units;
             self.take_superpage(&mut txn, |unit| written.contains(&unit.0));
         }
@@ -125,7 +125,7 @@ impl Ssd {
 
     /// Extends a write to the whole superpage of its first unit; `writes` tells which units the host writes.
     pub(in crate::ssd) fn take_superpage(&self, txn: &mut Txn, writes: impl Fn(LogicalUnit) -> bool) {
-        let units = self.drive.ftl().superpage_of(txn.first);
+        let units = self.back_end.ftl().superpage_of(txn.first);
         let (mut first, mut count, mut others) = (LogicalUnit::NONE, 0, 0);
         for unit in units {
             first = LogicalUnit(first.0.min(unit.0));
@@ -137,7 +137,7 @@ impl Ssd {
 
     /// The units that a write of a superpage includes in addition and that hold data, a bit each: they are read first.
     pub(in crate::ssd) fn others_held(&self, txn: &Txn) -> u32 {
-        let is_held = |at: &u32| self.drive.ftl().lookup(LogicalUnit(txn.first.0 + at)).is_some();
+        let is_held = |at: &u32| self.back_end.ftl().lookup(LogicalUnit(txn.first.0 + at)).is_some();
         (0..txn.units).filter(|at| txn.role_data >> at & 1 == 1).filter(is_held).fold(0, |mask, at| mask | 1 << at)
     }
 
@@ -146,11 +146,11 @@ impl Ssd {
     pub(in crate::ssd) fn submit_after(&mut self, txn: Txn, reads: u32, events: &mut EventQueue) {
         if reads > 0 {
             self.submit_behind(txn, reads, events);
-        } else if self.drive.is_direct() {
-            let txn = self.drive.add_txn(txn);
-            self.drive.send_write(txn, events);
+        } else if self.back_end.is_direct() {
+            let txn = self.back_end.add_txn(txn);
+            self.back_end.send_write(txn, events);
         } else {
-            self.drive.submit_new(txn, events);
+            self.back_end.submit_new(txn, events);
         }
     }
 
@@ -158,7 +158,7 @@ impl Ssd {
     fn submit_behind(&mut self, mut txn: Txn, reads: u32, events: &mut EventQueue) {
         txn.waits_for = reads.count_ones();
         let read = Txn { role: Role::UpdateRead, units: 1, role_data: 0, waits_for: 0, ..txn.clone() };
-        let successor = self.drive.add_txn(txn);
+        let successor = self.back_end.add_txn(txn);
         for at in (0..u32::BITS).filter(|at| reads >> at & 1 == 1) {
             let first = LogicalUnit(read.first.0 + at);
             self.submit_at_place(Txn { first, successor, ..read.clone() }, events);

@@ -113,7 +113,7 @@ impl Ssd {
             if self.enter_buffer(evicted, events) {
                 continue;
             }
-            let (dram, Some(buffer)) = (&self.dram, &mut self.drive.host_data.buffer) else { return };
+            let (dram, Some(buffer)) = (&self.dram, &mut self.back_end.host_data.buffer) else { return };
             if !buffer.must_evict(dram.waiting_units) {
                 return;
             }
@@ -122,10 +122,10 @@ impl Ssd {
                 return;
             }
             // Each superpage has a command of its own.
-            if self.drive.looks_up() && !self.drive.geometry().has_superpages() {
+            if self.back_end.looks_up() && !self.back_end.geometry().has_superpages() {
                 let now_ns = events.now_ns();
                 let runs = set.pages().iter().flat_map(|page| page.runs());
-                self.drive.look_up_together(runs.map(|(first, units)| leaving(first, units, now_ns)), events);
+                self.back_end.look_up_together(runs.map(|(first, units)| leaving(first, units, now_ns)), events);
                 continue;
             }
             for page in set.pages() {
@@ -137,8 +137,8 @@ impl Ssd {
     /// Lets the first waiting sub-request into the buffer, if there is one and room for it.
     fn enter_buffer(&mut self, evicted: Option<&FreedSpace>, events: &mut EventQueue) -> bool {
         let Some(sub_request) = self.dram.waiting.front().map(|waiting| waiting.sub_request) else { return false };
-        let home = self.drive.home(sub_request.first);
-        let (dram, Some(buffer)) = (&mut self.dram, &mut self.drive.host_data.buffer) else { return false };
+        let home = self.back_end.home(sub_request.first);
+        let (dram, Some(buffer)) = (&mut self.dram, &mut self.back_end.host_data.buffer) else { return false };
         let Some(hits) = buffer.insert(sub_request.first, sub_request.units, home) else { return false };
         self.units.on_buffer_write_hits(hits);
         dram.waiting_units -= u64::from(sub_request.units);
@@ -153,7 +153,7 @@ impl Ssd {
 
     /// A request arrived at a drive whose buffer is emptied in idle time.
     pub(in crate::ssd) fn note_use(&mut self, events: &mut EventQueue) {
-        let Some(buffer) = &mut self.drive.host_data.buffer else { return };
+        let Some(buffer) = &mut self.back_end.host_data.buffer else { return };
         let Some(after_ns) = buffer.idle_after_ns() else { return };
         buffer.end_idle();
         self.dram.used_at_ns = events.now_ns();
@@ -165,7 +165,7 @@ impl Ssd {
 
     /// The timer came up: if no request has arrived for long enough, all pages leave the buffer.
     pub(in crate::ssd) fn on_unused(&mut self, events: &mut EventQueue) {
-        let Some(buffer) = &mut self.drive.host_data.buffer else { return };
+        let Some(buffer) = &mut self.back_end.host_data.buffer else { return };
         let idle_ns = self.dram.used_at_ns + buffer.idle_after_ns().expect("the timer was set");
         if events.now_ns() < idle_ns {
             return events.schedule(self.dram.idle_timer, idle_ns);
@@ -176,28 +176,28 @@ impl Ssd {
 
     /// The largest number of transactions that the drive had at once.
     pub fn peak_transactions(&self) -> usize {
-        self.drive.txns.entries()
+        self.back_end.txns.entries()
     }
 
     /// The most transactions that a search with the limit `compose.scan_max` examined. If the limit ended a search,
     /// this is one more than the limit.
     pub fn longest_search(&self) -> usize {
-        self.drive.queues.longest_search() as usize
+        self.back_end.queues.longest_search() as usize
     }
 
     /// Whether the drive has a buffer that evicted pages because waiting units did not fit.
     pub fn has_filled_buffer(&self) -> bool {
-        self.drive.host_data.buffer.as_ref().is_some_and(|buffer| buffer.was_full())
+        self.back_end.host_data.buffer.as_ref().is_some_and(|buffer| buffer.was_full())
     }
 
     /// Whether the drive has a buffer that evicted pages in idle time.
     pub fn has_idle_evictions(&self) -> bool {
-        self.drive.host_data.buffer.as_ref().is_some_and(|buffer| buffer.was_idle())
+        self.back_end.host_data.buffer.as_ref().is_some_and(|buffer| buffer.was_idle())
     }
 
     /// No page leaves the buffer ahead of need any more.
     pub(in crate::ssd) fn end_early_evictions(&mut self, events: &mut EventQueue) {
-        let Some(buffer) = &mut self.drive.host_data.buffer else { return };
+        let Some(buffer) = &mut self.back_end.host_data.buffer else { return };
         buffer.end_early();
         if events.is_pending(self.dram.idle_timer) {
             events.cancel(self.dram.idle_timer);
@@ -207,7 +207,7 @@ impl Ssd {
     /// Writes the units of a logical page that leave the buffer.
     fn evict(&mut self, page: Leaving, events: &mut EventQueue) {
         let now_ns = events.now_ns();
-        if self.drive.geometry().has_superpages() {
+        if self.back_end.geometry().has_superpages() {
             let (first, mask) = page.units();
             let mut txn = leaving(first, 0, now_ns);
             self.take_superpage(&mut txn, |unit| mask >> (unit.0 - first.0) & 1 == 1);
@@ -229,7 +229,7 @@ impl Ssd {
         evicted: &FreedSpace,
         events: &mut EventQueue,
     ) {
-        self.drive.host_data.buffer.as_mut().expect("only a buffer evicts").ended(first, units, others);
+        self.back_end.host_data.buffer.as_mut().expect("only a buffer evicts").ended(first, units, others);
         self.dram.ended_time.add(&evicted.time);
         self.fill_buffer(Some(evicted), events);
     }
@@ -254,10 +254,10 @@ impl Ssd {
     /// Data that a request read from flash passes through DRAM.
     #[inline(never)]
     pub(in crate::ssd) fn pass_through_dram(&mut self, id: TxnId, events: &mut EventQueue) {
-        let txn = self.drive.txn(id);
+        let txn = self.back_end.txn(id);
         let (request, arrival_ns) = (txn.request, txn.arrival_ns);
         let waited = WaitBreakdown { breakdown_ns: txn.breakdown_ns, gc_affected: txn.gc_affected };
-        self.drive.remove_txn(id);
+        self.back_end.remove_txn(id);
         self.enter_dram(request, arrival_ns, waited, events);
         self.requests.close(request);
     }

@@ -13,12 +13,12 @@ use crate::run::preconditioning::preconditioned;
 use crate::sim::index::{BlockId, DieId, JobId, LogicalUnit, PlaneId, TxnId};
 use crate::sim::queue::EventQueue;
 use crate::ssd::admission::page_reservations::PageReservations;
-use crate::ssd::drive::Drive;
+use crate::ssd::back_end::BackEnd;
 use crate::ssd::timers::{ALARMS, Alarms, Timers};
 use crate::tasks::job::{Footprint, Job, Purpose};
 
 /// An empty drive on one channel, 32 blocks of 8 pages a plane, whose writes choose their die.
-fn drive(dies: u32, planes_per_die: u32, more: &str) -> (Drive, EventQueue) {
+fn drive(dies: u32, planes_per_die: u32, more: &str) -> (BackEnd, EventQueue) {
     drive_with(dies, planes_per_die, more, |_| {}, false)
 }
 
@@ -29,7 +29,7 @@ fn drive_with(
     more: &str,
     write: impl Fn(&mut Ftl),
     check: bool,
-) -> (Drive, EventQueue) {
+) -> (BackEnd, EventQueue) {
     let mut table: toml::Table = toml::from_str(&format!(
         r#"
         allocation = {{ policy = "dynamic" }}
@@ -52,19 +52,19 @@ fn drive_with(
     config.check().expect("the configuration is possible");
     let mut ftl = preconditioned(&config, 1).expect("the drive is preconditioned");
     write(&mut ftl);
-    let timers = Timers { alarms: Alarms(Drive::timers(&ftl.geometry)), first: 0 };
-    let events = EventQueue::new((ALARMS + Drive::timers(&ftl.geometry)) as usize);
-    (Drive::new(&config.drive(), ftl, timers, check, false), events)
+    let timers = Timers { alarms: Alarms(BackEnd::timers(&ftl.geometry)), first: 0 };
+    let events = EventQueue::new((ALARMS + BackEnd::timers(&ftl.geometry)) as usize);
+    (BackEnd::new(&config.drive(), ftl, timers, check, false), events)
 }
 
-fn write(drive: &mut Drive, die: u32, events: &mut EventQueue) -> TxnId {
+fn write(drive: &mut BackEnd, die: u32, events: &mut EventQueue) -> TxnId {
     let id = drive.add_txn(Txn::new(Role::Write, LogicalUnit(0), 1, DieId(die), PlaneId::NONE));
     drive.submit(id, events);
     id
 }
 
 /// Reserves all pages of a die for others.
-fn reserve_all(drive: &mut Drive, die: u32) {
+fn reserve_all(drive: &mut BackEnd, die: u32) {
     let die = DieId(die);
     while drive.reservable(die, PlaneId::NONE) > 0 {
         drive.reserve_page(die, PlaneId::NONE);
@@ -191,7 +191,7 @@ fn a_report_of_those_who_wait_leaves_out_dies_at_rest() {
 }
 
 /// The rest of a drive's work, each event with all that follows from it.
-fn run_to_end(drive: &mut Drive, events: &mut EventQueue) {
+fn run_to_end(drive: &mut BackEnd, events: &mut EventQueue) {
     drive.dispatch_ready(events);
     while let Some((_, timer)) = events.pop() {
         drive.on_event(timer.0, events);
@@ -200,7 +200,7 @@ fn run_to_end(drive: &mut Drive, events: &mut EventQueue) {
 }
 
 /// Two planes of a die whose first blocks are full; all pages of each but the first are valid. All checks are on.
-fn two_full_blocks(more: &str) -> (Drive, EventQueue, Footprint) {
+fn two_full_blocks(more: &str) -> (BackEnd, EventQueue, Footprint) {
     let fill = |ftl: &mut Ftl| {
         for (plane, first) in [(0, 0), (1, 8)] {
             (first..first + 8).for_each(|unit| {
@@ -269,7 +269,7 @@ fn policies_see_who_waits_what_is_free_and_what_is_left() {
         drive(2, 2, "preemption = { policy = \"points\" }\nadmit = { policy = \"window\", slots = 4 }\n");
     let (die, plane) = (DieId(1), PlaneId(3));
     let page = drive.ftl.write_page(plane, &[LogicalUnit(7)], 0);
-    let mut submit = |drive: &mut Drive, role, unit, plane, urgent| {
+    let mut submit = |drive: &mut BackEnd, role, unit, plane, urgent| {
         let mut txn = Txn::new(role, LogicalUnit(unit), 1, die, plane);
         (txn.arrival_ns, txn.high_priority) = (u64::from(unit), urgent);
         let id = drive.add_txn(txn);

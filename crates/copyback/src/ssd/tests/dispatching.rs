@@ -10,7 +10,7 @@ use crate::run::config::RunConfig;
 use crate::run::preconditioning::preconditioned;
 use crate::sim::index::{DieId, LogicalUnit, PlaneId, TxnId};
 use crate::sim::queue::{EventQueue, Timer};
-use crate::ssd::drive::Drive;
+use crate::ssd::back_end::BackEnd;
 use crate::ssd::timers::{ALARMS, Alarm, Alarms, Timers};
 
 mod feedback;
@@ -23,7 +23,7 @@ const A: Source = Source::HOST;
 const B: Source = Source::GC;
 
 struct Hand {
-    drive: Drive,
+    drive: BackEnd,
     events: EventQueue,
     /// Comes up when a scene is to go on.
     clock: Timer,
@@ -76,9 +76,9 @@ impl Hand {
         let mut ftl = preconditioned(&config, 1).expect("an empty drive");
         write(&mut ftl);
         let timers = Timers { alarms: Alarms(0), first: ALARMS };
-        let clock = Timer(ALARMS + Drive::timers(&ftl.geometry));
+        let clock = Timer(ALARMS + BackEnd::timers(&ftl.geometry));
         let events = EventQueue::new(clock.0 as usize + 1);
-        let drive = Drive::new(&config.drive(), ftl, timers, false, false);
+        let drive = BackEnd::new(&config.drive(), ftl, timers, false, false);
         let (names, ends) = (Vec::new(), Vec::new());
         Self { drive, events, clock, names, ends, most: [0; 2], shares: Vec::new() }
     }

@@ -11,7 +11,7 @@ use crate::run::config::RunConfig;
 use crate::run::preconditioning::preconditioned;
 use crate::sim::index::{BlockId, ChannelId, DieId, LogicalUnit, PlaneId};
 use crate::sim::queue::EventQueue;
-use crate::ssd::drive::Drive;
+use crate::ssd::back_end::BackEnd;
 use crate::ssd::timers::{ALARMS, Alarm, Alarms, Timers};
 
 const READ_NS: u64 = 60_240;
@@ -21,7 +21,7 @@ const ERASE_NS: u64 = 5_000_000;
 const UNIT: LogicalUnit = LogicalUnit(8);
 
 /// A drive whose chip of channel 2 has just begun an erase.
-fn erasing(redundancy: &str) -> (Drive, EventQueue) {
+fn erasing(redundancy: &str) -> (BackEnd, EventQueue) {
     at_work(redundancy, erase, write_group)
 }
 
@@ -59,7 +59,7 @@ fn write_group(ftl: &mut Ftl) {
 }
 
 /// A drive on which the first block of channel 2 is collected, and data was written after that.
-fn at_work(redundancy: &str, first_block: fn(&mut Ftl), write: fn(&mut Ftl)) -> (Drive, EventQueue) {
+fn at_work(redundancy: &str, first_block: fn(&mut Ftl), write: fn(&mut Ftl)) -> (BackEnd, EventQueue) {
     let text = format!(
         r#"
         preemption = {{ policy = "always" }}
@@ -91,8 +91,8 @@ fn at_work(redundancy: &str, first_block: fn(&mut Ftl), write: fn(&mut Ftl)) -> 
     let block = BlockId(2 * config.geometry.blocks_per_plane);
     write(&mut ftl);
     let timers = Timers { alarms: Alarms(0), first: ALARMS };
-    let mut events = EventQueue::new((ALARMS + Drive::timers(&ftl.geometry)) as usize);
-    let mut drive = Drive::new(&config.drive(), ftl, timers, true, false);
+    let mut events = EventQueue::new((ALARMS + BackEnd::timers(&ftl.geometry)) as usize);
+    let mut drive = BackEnd::new(&config.drive(), ftl, timers, true, false);
     drive.keep_commands(0, CommandFilter::default());
     drive.begin_relocation(block, Source::GC, &mut events);
     drive.dispatch_ready(&mut events);
@@ -100,7 +100,7 @@ fn at_work(redundancy: &str, first_block: fn(&mut Ftl), write: fn(&mut Ftl)) -> 
 }
 
 /// Submits a transaction of the host, and returns the time at which it ends.
-fn end_of(drive: &mut Drive, events: &mut EventQueue, txn: Txn) -> u64 {
+fn end_of(drive: &mut BackEnd, events: &mut EventQueue, txn: Txn) -> u64 {
     let id = drive.add_txn(txn);
     drive.submit(id, events);
     drive.dispatch_ready(events);

@@ -19,15 +19,15 @@ use crate::sim::index::{BlockId, ChannelId, DieId, JobId, LogicalUnit, PageId, P
 use crate::sim::invariant::Invariant;
 use crate::sim::invariant::When;
 use crate::sim::queue::{EventQueue, Timer};
+use crate::ssd::back_end::{BackEnd, Queue};
 use crate::ssd::dies::die::PreemptionPoint;
-use crate::ssd::drive::{Drive, Queue};
 use crate::tasks::gc::preemption::Preemption;
 use copyback_workload::{Op, Priority, Request};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// A way to break the engine. It is called after each event until it returns that it is done, because it may need a
 /// certain moment.
-type Tamper = fn(&mut Drive, &mut EventQueue) -> bool;
+type Tamper = fn(&mut BackEnd, &mut EventQueue) -> bool;
 
 struct Row {
     broken: Invariant,
@@ -156,35 +156,35 @@ fn run(row: &Row) -> Result<(), String> {
 
 // ---- what rows look for ---------------------------------------------------------------------------------------------
 
-fn dies(drive: &Drive) -> impl Iterator<Item = DieId> + use<> {
+fn dies(drive: &BackEnd) -> impl Iterator<Item = DieId> + use<> {
     (0..drive.geometry.dies).map(DieId)
 }
 
-fn planes(drive: &Drive) -> impl Iterator<Item = PlaneId> + use<> {
+fn planes(drive: &BackEnd) -> impl Iterator<Item = PlaneId> + use<> {
     (0..drive.geometry.planes).map(PlaneId)
 }
 
 /// A transaction that waits in a die's queue.
-fn queued(drive: &Drive, queue: Queue) -> Option<(usize, TxnId)> {
+fn queued(drive: &BackEnd, queue: Queue) -> Option<(usize, TxnId)> {
     dies(drive).find_map(|die| Some((drive.queue(die, queue), drive.head(die, queue)?)))
 }
 
 /// A job that has its die, with so many moves to go at least.
-fn job_with_moves(drive: &Drive, least: usize) -> Option<JobId> {
+fn job_with_moves(drive: &BackEnd, least: usize) -> Option<JobId> {
     let reservations = dies(drive).map(|die| drive.dies[die].reserved_by());
     reservations.into_iter().find(|&job| job.is_some() && drive.gc.jobs[job].pending().len() >= least)
 }
 
-fn block_in(drive: &Drive, state: BlockState) -> Option<BlockId> {
+fn block_in(drive: &BackEnd, state: BlockState) -> Option<BlockId> {
     drive.ftl.blocks().iter().position(|b| b.state == state).map(|at| BlockId(at as u32))
 }
 
-fn a_die_at_rest(drive: &Drive) -> Option<DieId> {
+fn a_die_at_rest(drive: &BackEnd) -> Option<DieId> {
     dies(drive).find(|&die| drive.flash.is_ready(die) && !drive.dies[die].is_reserved())
 }
 
 /// An open block of the host with a page programmed and room for more.
-fn an_open_block(drive: &Drive) -> Option<BlockId> {
+fn an_open_block(drive: &BackEnd) -> Option<BlockId> {
     let per_page = drive.geometry.units_per_page;
     let written = |b: BlockId| u32::from(drive.ftl.blocks()[b].written);
     let begun =
@@ -211,7 +211,7 @@ const ALL_STOP_AT_SOFT: &str = "preemption = { policy = \"points\", at_hard = \"
      trigger = { policy = \"watermark\", soft = 3, hard = 1.0 }";
 
 /// The policy of another configuration.
-fn preemption_of(drive: &Drive, settings: &str) -> Preemption {
+fn preemption_of(drive: &BackEnd, settings: &str) -> Preemption {
     Preemption::new(&config(settings).preemption, &drive.geometry, drive.flash.timing())
 }
 
@@ -221,7 +221,7 @@ const ROWS_BY_PAIRS: &str = "commands = { plane_pairs = true }\nfrontier = { pol
      planes_per_die = 4, blocks_per_plane = 16, pages_per_block = 8, page_size = \"4 KiB\", mapping_unit = \"2 KiB\" }";
 
 /// Two units change places, and no map is wrong.
-fn swap(drive: &mut Drive, a: LogicalUnit, b: LogicalUnit) {
+fn swap(drive: &mut BackEnd, a: LogicalUnit, b: LogicalUnit) {
     let (at_a, at_b) = (drive.ftl.lookup(a), drive.ftl.lookup(b));
     let inside = drive.ftl.inside();
     (_, _) = (inside.map.set(a, at_b), inside.map.set(b, at_a));
@@ -300,7 +300,7 @@ const ROWS: &[Row] = &[
     }),
     // The host uses a die with a non-preemptible collection, while the collection's step is under way on another die.
     row!(DieReservation, "granularity = { policy = \"block\", destination = \"global\" }", both, |drive, events| {
-        let reserved = |drive: &Drive, d: DieId| drive.dies[d].is_reserved() && drive.flash.is_ready(d);
+        let reserved = |drive: &BackEnd, d: DieId| drive.dies[d].is_reserved() && drive.flash.is_ready(d);
         let Some(die) = dies(drive).find(|&d| reserved(drive, d) && drive.head(d, Queue::Read).is_some()) else {
             return false;
         };
@@ -310,7 +310,7 @@ const ROWS: &[Row] = &[
     }),
     // A preemptible collection has not polled the queue yet.
     row!(DieReservation, "preemption = { policy = \"points\" }", both, |drive, events| {
-        let polls = |drive: &Drive, d: DieId| drive.dies[d].point() == PreemptionPoint::Polling;
+        let polls = |drive: &BackEnd, d: DieId| drive.dies[d].point() == PreemptionPoint::Polling;
         let Some(die) = dies(drive).find(|&d| polls(drive, d) && drive.head(d, Queue::Read).is_some()) else {
             return false;
         };

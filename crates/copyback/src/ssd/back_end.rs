@@ -44,14 +44,14 @@ enum FlashEvent {
     IdleTime,
 }
 
-/// One drive of a run: its flash, and the controller in front of it.
+/// The back end of a drive: its flash, and the controller in front of it.
 ///
 /// # Who owns what
 ///
-/// A drive is made of parts. A part is a struct with private fields in a module of its own: other modules call its
+/// The back end is made of parts. A part is a struct with private fields in a module of its own: other modules call its
 /// methods, and cannot write its fields. `admission`, `gc`, `map`, `host_data`, `records` and `scheme` only bundle such
-/// parts. Policies read the drive and decide. The methods of `Drive` call policies, and apply their decisions to the
-/// parts. Each folder has the methods of its subject, in an `impl Drive` in each file:
+/// parts. Policies read the drive and decide. The methods of `BackEnd` call policies, and apply their decisions to the
+/// parts. Each folder has the methods of its subject, in an `impl BackEnd` in each file:
 ///
 /// | folder | from | to |
 /// |---|---|---|
@@ -64,14 +64,14 @@ enum FlashEvent {
 ///
 /// # The cycle
 ///
-/// 1. An event of flash arrives: [`Drive::on_event`] identifies what ended.
+/// 1. An event of flash arrives: [`BackEnd::on_event`] identifies what ended.
 /// 2. Everything that this event completes ends, in this order: pages, transactions, steps, jobs (`dies::completion`).
 /// 3. Each transaction that ends admits others at once (`admission::transaction_end`). A job that ends first starts the
 ///    collection that follows, then releases its slot (`gc::collection_course`, `release_job`).
 /// 4. The channel is granted to the next transfer.
 /// 5. Requests take the completions ([`super::Ssd::take_completion`]); a closed loop submits new requests.
-/// 6. `Drive::dispatch_ready` visits the marked dies, in the order in which they were marked. All arrivals of a moment
-///    are one event, so that requests that arrive together can share a command.
+/// 6. `BackEnd::dispatch_ready` visits the marked dies, in the order in which they were marked. All arrivals of a
+///    moment are one event, so that requests that arrive together can share a command.
 /// 7. The drive checks whether it is idle.
 ///
 /// No method waits: later work is an event, an entry of a queue, or a mark.
@@ -82,7 +82,7 @@ enum FlashEvent {
 /// follow in the same event. Results depend on that order, so endings may not be batched. A collection's step that
 /// nothing can join or delay leaves the cycle: its end leads to the next step in place (`gc::lone_steps`). Most events
 /// of a drive in use are such steps.
-pub struct Drive {
+pub struct BackEnd {
     /// The location of data, and the content of blocks. It has no clock.
     pub(super) ftl: Ftl,
     /// The shape of the drive as the translation layer sees it. Invariant: equal to `ftl.geometry`.
@@ -109,7 +109,7 @@ pub struct Drive {
     pub(super) records: Records,
 }
 
-impl Drive {
+impl BackEnd {
     /// Handles one event of the drive; `local` counts from its first timer. Returns whether something outside may
     /// follow: a request completes, or a die can take waiting work.
     #[inline(always)]

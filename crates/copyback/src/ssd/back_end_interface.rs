@@ -1,7 +1,7 @@
 //! The interface of a drive for the rest of the simulation, and shorthands for its lists.
 
+use super::back_end::BackEnd;
 use super::dies::die::DieState;
-use super::drive::Drive;
 use crate::dispatch::queues::Queue;
 use crate::dispatch::txn::Txn;
 use crate::flash::command::Source;
@@ -13,7 +13,7 @@ use crate::observe::counters::Counters;
 use crate::observe::observers::Observers;
 use crate::sim::index::{DieId, LogicalUnit, PlaneId, RequestId, TxnId};
 
-impl Drive {
+impl BackEnd {
     /// Prefetches the map entry of the request's first unit into the processor's cache.
     #[inline(always)]
     pub(crate) fn fetch_ahead(&self, offset_bytes: u64) {
