@@ -328,7 +328,16 @@ def test_a_float_is_no_entry_of_an_array():
     assert "as an int (`int(...)`)" in wrong.value.help
 
 
-VIEWS = ["AllocationView", "DieView", "OrderView", "PreemptionView", "SharesView", "TaskView", "TriggerView", "VictimView"]
+VIEWS = [
+    "AllocationView",
+    "DieView",
+    "OrderView",
+    "PreemptionView",
+    "SharesView",
+    "TaskView",
+    "TriggerView",
+    "VictimView",
+]
 
 
 @pytest.mark.parametrize("name", VIEWS)

@@ -11,6 +11,9 @@ use crate::sim::index::LogicalUnit;
 
 /// Concurrent sequences differ by less than this; more transactions would not fit into memory.
 const APART_MAX: u32 = 1 << 24;
+/// After this many sequences, the drive forgets writes that no other write can overtake any more. Low halves of the
+/// others are then unambiguous until the next time.
+const FORGET_EVERY: u64 = 1 << 31;
 
 /// The newest write of each unit.
 pub struct Newest {
@@ -18,12 +21,14 @@ pub struct Newest {
     /// Empty as long as all are in order.
     sequences: Vec<u32>,
     units: usize,
+    /// When the drive forgets next. Invariant: no entry has this sequence or a later one.
+    forget_at: u64,
 }
 
 impl Newest {
     /// A drive of `units` units on which all writes were bound in order so far.
     pub fn new(units: u32) -> Self {
-        Self { sequences: Vec::new(), units: units as usize }
+        Self { sequences: Vec::new(), units: units as usize, forget_at: FORGET_EVERY }
     }
 
     /// From now on writes may be bound out of order.
@@ -39,6 +44,9 @@ impl Newest {
         if self.sequences.is_empty() {
             return true;
         }
+        if sequence >= self.forget_at {
+            self.forget_before(sequence);
+        }
         let is_newest = self.would_be_newest(unit, sequence);
         if is_newest {
             self.sequences[unit.at()] = sequence as u32;
@@ -49,8 +57,24 @@ impl Newest {
     /// Whether a write of a unit would be the newest so far, if it took effect now.
     pub fn would_be_newest(&self, unit: LogicalUnit, sequence: u64) -> bool {
         let newest = self.sequences.get(unit.at()).copied().unwrap_or(0);
-        // Sequences are compared modulo 2^32.
-        newest == 0 || !(1..APART_MAX).contains(&newest.wrapping_sub(sequence as u32))
+        // Sequences are compared modulo 2^32, unless all entries are older.
+        newest == 0
+            || !(1..APART_MAX).contains(&newest.wrapping_sub(sequence as u32))
+            || sequence >= self.forget_at + u64::from(APART_MAX)
+    }
+
+    /// Forgets the writes that no write from this sequence on can follow out of order.
+    #[cold]
+    fn forget_before(&mut self, sequence: u64) {
+        let are_all_old = sequence >= self.forget_at + u64::from(APART_MAX);
+        let is_old = |entry: u32| {
+            are_all_old || {
+                let apart = (sequence as u32).wrapping_sub(entry);
+                apart.min(apart.wrapping_neg()) >= APART_MAX
+            }
+        };
+        self.sequences.iter_mut().filter(|entry| is_old(**entry)).for_each(|entry| *entry = 0);
+        self.forget_at = sequence + FORGET_EVERY;
     }
 
     /// Stops remembering: for tests of what then goes wrong.
@@ -83,6 +107,25 @@ mod tests {
         // A write of long ago does not count as one that is to come.
         assert!(newest.is_newest(b, 5) && newest.is_newest(b, 1 << 31) && newest.is_newest(b, (1 << 31) + corner / 2));
         // A unit that was never written has none.
-        assert!(Newest { sequences: vec![0], units: 1 }.is_newest(a, corner - 1));
+        let mut newest = Newest::new(1);
+        newest.track();
+        assert!(newest.is_newest(a, corner - 1));
+    }
+
+    /// 2^32 sequences after a write of a unit, the low half of the sequence is that of the write again.
+    #[test]
+    fn a_write_of_long_ago_precedes_all_others() {
+        let (a, b, corner) = (LogicalUnit(0), LogicalUnit(1), 1u64 << 32);
+        for others in [&[][..], &[corner / 2 + 9], &[corner / 4, corner / 2 + 9, corner - 20]] {
+            for apart in [corner - u64::from(APART_MAX), corner - 10, corner - 1, corner, 2 * corner - 10] {
+                let mut newest = Newest::new(2);
+                newest.track();
+                assert!(newest.is_newest(a, 5));
+                others.iter().for_each(|&sequence| assert!(newest.is_newest(b, sequence)));
+                assert!(newest.would_be_newest(a, 5 + apart), "{apart} after {others:?}");
+                assert!(newest.is_newest(a, 5 + apart), "{apart} after {others:?}");
+                assert!(!newest.is_newest(a, 4 + apart), "the order of concurrent writes is kept");
+            }
+        }
     }
 }
