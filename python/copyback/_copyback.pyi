@@ -364,10 +364,14 @@ class TaskView:
     """The state of each block, a ``BlockState``. Only blocks that are ``FULL`` can be relocated."""
     erases: npt.NDArray[np.uint32]
     """Erases of each block so far."""
+    closed_at: npt.NDArray[np.uint64]
+    """The units that the drive had written when each block became full."""
     blocks_per_plane: int
     """Blocks in a plane."""
     units_per_block: int
     """Units in a block."""
+    seed: int
+    """The seed of the drive, for the task's random numbers."""
 
 @final
 class SuppliedPolicy:

@@ -173,10 +173,11 @@ class AllocationPolicy(Policy):
 
 
 class BackgroundTask(Policy):
-    """Relocates blocks for its own reasons, beside garbage collection and a scheme's other tasks.
+    """Relocates blocks for its own reasons, beside garbage collection and a scheme's built-in tasks.
 
     Relocation moves the valid data of a block and erases the block. After each call that may change the answers, the
-    simulator asks ``is_due`` and ``alarm_ns``.
+    simulator asks ``is_due`` and ``alarm_ns``. A drive has one such task at most. Results count its blocks and its time
+    as scrubbing.
     """
 
     axis: ClassVar[str] = "tasks"
@@ -186,7 +187,11 @@ class BackgroundTask(Policy):
         raise _missing(self, "is_due")
 
     def pick(self, view: TaskView) -> int | None:
-        """Return the full block to relocate next, as an entry of the view's arrays; ``None`` if there is none."""
+        """Return the full block to relocate next, as an entry of the view's arrays; ``None`` if there is none.
+
+        The simulator drops the answer if the block cannot be relocated now, and asks again later. Do not change state
+        here: ``on_erase`` reports that the block was relocated.
+        """
         raise _missing(self, "pick")
 
     @_left_out

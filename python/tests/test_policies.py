@@ -362,16 +362,14 @@ class Rewrites(copyback.BackgroundTask):
         return self.alarms[0] if self.alarms else None
 
     def on_alarm(self, now_ns):
-        if self.alarms and now_ns >= self.alarms[0]:
-            self.alarms.pop(0)
-            self.due = True
+        assert self.alarms.pop(0) == now_ns
+        self.due = True
 
     def is_due(self):
         return self.due
 
     def pick(self, view):
-        self.due = False
-        self.valid = int(view.valid[7])
+        assert view.seed == 1 and len(view.closed_at) == len(view.state)
         return 7 if view.state[7] == FULL else None
 
     def on_program(self, block, page_offset, now_ns):
@@ -379,6 +377,7 @@ class Rewrites(copyback.BackgroundTask):
 
     def on_erase(self, block, now_ns):
         self.erased.append((block, now_ns))
+        self.due = False
 
 
 def test_a_task_relocates_the_blocks_that_it_picks():

@@ -29,7 +29,7 @@ pub fn named(supplied: &[SuppliedPolicy]) -> Result<(Policies, Vec<String>), Fai
         if supplied[..at].iter().any(|other| other.scheme == *scheme && other.maker.axis() == axis) {
             let of = scheme.as_ref().map_or_else(|| "all schemes".to_owned(), |scheme| format!("scheme `{scheme}`"));
             return Err(Failure::input(format!("two policies of the axis `{axis}` are supplied for {of}"))
-                .with_help("supply one policy for each axis"));
+                .with_help("supply one policy for each axis; a drive has one supplied task"));
         }
         let prefix = scheme.as_ref().map(|scheme| format!("{scheme}:")).unwrap_or_default();
         let beside = BESIDE.iter().filter(|(needs, _)| *needs == axis).flat_map(|(_, settings)| *settings);

@@ -293,7 +293,7 @@ mod tests {
             request(Op::Read, 0, far + 100, 16_000),
             request(Op::Trim, 0, far + (1 << 30), 1 << 30),
             request(Op::Trim, 0, far + 4096, 1 << 30),
-            // The read's page lies behind the four of far.
+            // On the drive, the page of the first read follows the four pages from `far` on.
             request(Op::Trim, 0, 0, far + 4096),
         ];
         let (places, notes) = laid_out(requests, EXTENTS_MAX).unwrap();

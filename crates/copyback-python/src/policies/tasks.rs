@@ -29,15 +29,19 @@ pub struct TaskView {
     state: Py<PyAny>,
     /// Erases of each block so far: `uint32`.
     erases: Py<PyAny>,
+    /// The units that the drive had written when each block became full: `uint64`.
+    closed_at: Py<PyAny>,
     /// Blocks in a plane.
     blocks_per_plane: u32,
     /// Units in a block.
     units_per_block: u32,
+    /// The seed of the drive, for the task's random numbers.
+    seed: u64,
 }
 
 pub(super) fn maker(maker: Maker) -> PolicyMaker {
-    let make = move |blocks: &Blocks, _| {
-        attach(|py| Box::new(Task::new(py, maker.make(py), blocks)) as Box<dyn BackgroundTask + Send>)
+    let make = move |blocks: &Blocks, seed| {
+        attach(|py| Box::new(Task::new(py, maker.make(py), blocks, seed)) as Box<dyn BackgroundTask + Send>)
     };
     PolicyMaker::Task(Arc::new(make))
 }
@@ -50,19 +54,21 @@ struct Task {
     hears_erase: bool,
     hears_alarm: bool,
     has_alarm: bool,
+    seed: u64,
     /// The answers since the last call that may have changed them.
     is_due: Cell<bool>,
     alarm_ns: Cell<Option<u64>>,
 }
 
 impl Task {
-    fn new(py: Python<'_>, object: Object, blocks: &Blocks) -> Self {
+    fn new(py: Python<'_>, object: Object, blocks: &Blocks, seed: u64) -> Self {
         let task = Self {
             hears_read: object.overrides(py, "on_read"),
             hears_program: object.overrides(py, "on_program"),
             hears_erase: object.overrides(py, "on_erase"),
             hears_alarm: object.overrides(py, "on_alarm"),
             has_alarm: object.overrides(py, "alarm_ns"),
+            seed,
             is_due: Cell::new(false),
             alarm_ns: Cell::new(None),
             object,
@@ -81,9 +87,10 @@ impl Task {
             let array = Array::new(py, Column::new(rows, offset, kind));
             self.object.answered(py, array)
         });
-        let [valid, written, state, erases, _] = arrays.each_ref().map(|array| array.get(py));
+        let [valid, written, state, erases, closed_at] = arrays.each_ref().map(|array| array.get(py));
         let (blocks_per_plane, units_per_block) = (blocks.per_plane(), blocks.units_per_block);
-        let view = TaskView { valid, written, state, erases, blocks_per_plane, units_per_block };
+        let seed = self.seed;
+        let view = TaskView { valid, written, state, erases, closed_at, blocks_per_plane, units_per_block, seed };
         let (answer, kept) = self.object.asked(py, method, (view,), || {
             let kept = arrays.iter().zip(FIELDS).find(|(array, _)| array.is_referred_to());
             if kept.is_some() {
@@ -139,6 +146,8 @@ impl BackgroundTask for Task {
     fn on_alarm(&mut self, now_ns: u64) {
         if self.hears_alarm {
             self.tell("on_alarm", (now_ns,));
+        } else if self.has_alarm {
+            attach(|py| self.query(py));
         }
     }
 

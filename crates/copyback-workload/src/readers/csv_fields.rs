@@ -149,7 +149,8 @@ pub(super) fn set(request: &mut Request, column: &Column, field: &[u8]) -> Resul
     Ok(())
 }
 
-/// A whole number without its decimals if they are zeros: tools write columns this way that once lacked a value.
+/// A whole number without its decimals if they are zeros: tools write such decimals in a column that has had a missing
+/// value.
 pub(super) fn without_zeros(field: &[u8]) -> &[u8] {
     let Some(point) = field.iter().position(|byte| *byte == b'.') else { return field };
     let (whole, decimals) = (&field[..point], &field[point + 1..]);

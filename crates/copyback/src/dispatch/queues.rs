@@ -59,7 +59,7 @@ impl Queues {
 
     /// The list of a task's transactions that wait for admission to a die's window.
     #[inline(always)]
-    pub fn in_front(&self, die: DieId, task: Source) -> usize {
+    pub fn for_window(&self, die: DieId, task: Source) -> usize {
         die.at() * DIE_LISTS + QUEUES + task.at()
     }
 

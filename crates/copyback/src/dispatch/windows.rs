@@ -29,7 +29,12 @@ impl Tasks {
 
     /// All its tasks, in the order of their numbers.
     pub fn iter(self) -> impl Iterator<Item = Source> {
-        SOURCES.iter().copied().filter(move |&task| self.has(task))
+        let mut left = self.0;
+        std::iter::from_fn(move || {
+            let first = (left != 0).then(|| SOURCES[left.trailing_zeros() as usize]);
+            left &= left.wrapping_sub(1);
+            first
+        })
     }
 }
 

@@ -36,7 +36,7 @@ pub enum BlockState {
 pub struct Block {
     /// Units that hold the newest version of their data.
     pub valid: u16,
-    /// Units that are programmed, padded or skipped, programs in progress included: the write point.
+    /// Units that are programmed, padded or skipped, programs in progress included. The next program begins after them.
     pub written: u16,
     /// Its state.
     pub state: BlockState,

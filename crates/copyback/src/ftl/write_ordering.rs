@@ -9,10 +9,10 @@
 
 use crate::sim::index::LogicalUnit;
 
-/// Concurrent sequences differ by less than this; more transactions would not fit into memory.
-const APART_MAX: u32 = 1 << 24;
-/// After this many sequences, the drive forgets writes that no other write can overtake any more. Low halves of the
-/// others are then unambiguous until the next time.
+/// Concurrent sequences differ by less than this: no write waits while this many transactions end.
+const APART_MAX: u32 = 1 << 30;
+/// After this many sequences, the drive forgets writes that are older than every write still to be bound. Low halves of
+/// the others are then unambiguous until the next time.
 const FORGET_EVERY: u64 = 1 << 31;
 
 /// The newest write of each unit.
@@ -63,7 +63,8 @@ impl Newest {
             || sequence >= self.forget_at + u64::from(APART_MAX)
     }
 
-    /// Forgets the writes that no write from this sequence on can follow out of order.
+    /// Forgets the writes that are older than every write still to be bound. `sequence`: that of the write or trim that
+    /// takes effect now.
     #[cold]
     fn forget_before(&mut self, sequence: u64) {
         let are_all_old = sequence >= self.forget_at + u64::from(APART_MAX);

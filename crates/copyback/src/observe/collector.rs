@@ -13,8 +13,8 @@ use super::window::{Ends, MeasureWindow};
 use crate::sim::invariant::hold;
 use copyback_workload::{Op, Request};
 
-/// Samples that are kept: when there are twice as many, every other one is merged into its neighbour, and samples are
-/// taken half as often. So a run of any length has between half of this number and all of it.
+/// Samples that are kept at most: when there are this many, every other one is merged into its neighbour, and samples
+/// are taken half as often. So a long run has between half of this number and all of it.
 const SAMPLES_MAX: usize = 4096;
 /// Time between samples at first.
 const SAMPLE_NS: u64 = 1_000_000;

@@ -40,9 +40,10 @@ pub enum Cause {
     Parity,
     /// Its die was busy with other host requests.
     HostIo,
-    /// Its die was free, but the schedule or a window kept it out.
+    /// Its die was free, but the schedule or a window kept it out. Also the wait for admission to the drive, and the
+    /// delays of firmware and of an array's controller.
     Scheduler,
-    /// It was in DRAM, or in the controller. A wait for space in DRAM has the causes of the evictions.
+    /// It was in DRAM, or in a page that fills. A wait for space in DRAM has the causes of the evictions.
     Buffer,
 }
 

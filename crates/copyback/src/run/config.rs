@@ -12,7 +12,7 @@ use crate::ftl::{FtlConfig, allocation, frontier, mapping, victim};
 use crate::host::config::{HostConfig, SubpageWrites};
 use crate::observe::config::MeasureConfig;
 use crate::redundancy::{self, RedundancyConfig};
-use crate::ssd::{DriveConfig, SsdConfig};
+use crate::ssd::{BackEndConfig, SsdConfig};
 use crate::tasks::background;
 use crate::tasks::gc::granularity;
 use crate::tasks::gc::{preemption, trigger};
@@ -202,12 +202,12 @@ impl RunConfig {
         FtlConfig { device: self.device(), mapping, allocation, frontier, victim, redundancy, free_order }
     }
 
-    /// The configuration of its drive beyond the translation layer.
-    pub fn drive(&self) -> DriveConfig<'_> {
+    /// The configuration of its drive's back end beyond the translation layer.
+    pub fn back_end(&self) -> BackEndConfig<'_> {
         let Self {
             mapping, frontier, trigger, granularity, preemption, compose, admit, order, redundancy, tasks, ..
         } = self;
-        DriveConfig {
+        BackEndConfig {
             device: self.device(),
             mapping,
             frontier,
@@ -222,8 +222,8 @@ impl RunConfig {
         }
     }
 
-    /// The configuration of its drive, with the host's `subpage_writes`; a host may have several drives.
+    /// The configuration of its whole drive, with the host's `subpage_writes`; a host may have several drives.
     pub fn ssd(&self, subpage_writes: SubpageWrites) -> SsdConfig<'_> {
-        SsdConfig { drive: self.drive(), buffer: &self.buffer, subpage_writes }
+        SsdConfig { back_end: self.back_end(), buffer: &self.buffer, subpage_writes }
     }
 }

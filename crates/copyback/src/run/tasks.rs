@@ -4,7 +4,7 @@ use super::config::RunConfig;
 use crate::config::KeyError;
 use crate::dispatch::admit::AdmitConfig;
 use crate::dispatch::admit::debit::MapTask;
-use crate::dispatch::admit::shares::SharesConfig;
+use crate::dispatch::admit::shares::{SharesConfig, TASKS};
 use crate::flash::command::Source;
 use crate::ftl::allocation::Known;
 use crate::observe::report::Sample;
@@ -35,7 +35,7 @@ impl RunConfig {
     /// shares.
     pub(super) fn note_of_shares(&self, series: &[Sample]) -> Option<String> {
         let AdmitConfig::Debit(params) = &self.admit else { return None };
-        let is_on = |task| self.tasks.on().any(|(_, source)| source == task);
+        let is_on = |task: Source| self.tasks.on().any(|(_, source)| source.account() == task.account());
         let has_map = params.map == MapTask::Own && self.mapping.cache().is_some();
         let of = |is_on: bool, share: f64| if is_on { share } else { 0.0 };
         let together = match &params.shares {
@@ -63,9 +63,11 @@ impl RunConfig {
         if self.tasks.is_empty() {
             return Ok(());
         }
-        if let Some((name, _)) = self.tasks.on().find(|&(_, source)| self.admit.excludes(source)) {
+        if let Some((name, source)) = self.tasks.on().find(|&(_, source)| self.admit.excludes(source)) {
             let why = format!("`tasks.{name}` is on, and without a share its relocations never complete");
-            return Err(KeyError::new(format!("admit.shares.{name}"), why)
+            let of_account = |task: &&(&str, Source)| task.1.account() == source.account();
+            let share = TASKS.iter().find(of_account).map_or(name, |&(share, _)| share);
+            return Err(KeyError::new(format!("admit.shares.{share}"), why)
                 .with_help(format!("use a share above 0, or remove `[tasks.{name}]`")));
         }
         let refuse = |why: &str, help: &str| Err(KeyError::new("tasks", why).with_help(help));

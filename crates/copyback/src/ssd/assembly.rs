@@ -7,7 +7,7 @@ use super::admission::page_reservations::PageReservations;
 use super::admission::shared_space::SharedSpace;
 use super::admission::task_shares::TaskShares;
 use super::back_end::BackEnd;
-use super::config::DriveConfig;
+use super::config::BackEndConfig;
 use super::derived_settings::Settings;
 use super::dies::die_table::DieTable;
 use super::drive_policies::Scheme;
@@ -49,7 +49,7 @@ use crate::tasks::gc::preemption::Preemption;
 
 impl BackEnd {
     /// A preconditioned drive, whose events use these timers.
-    pub fn new(config: &DriveConfig<'_>, ftl: Ftl, timers: Timers, check: bool, keep_gc_events: bool) -> Self {
+    pub fn new(config: &BackEndConfig<'_>, ftl: Ftl, timers: Timers, check: bool, keep_gc_events: bool) -> Self {
         let Timers { alarms, first: first_timer } = timers;
         let geometry = ftl.geometry.clone();
         let timing = Timing::new(config.device.timing, geometry.unit_bytes, geometry.units_per_flash_page);
@@ -105,7 +105,7 @@ impl BackEnd {
 }
 
 /// Whether each step of a collection is a plain read, program or erase.
-fn takes_plain_steps(config: &DriveConfig<'_>, ftl: &Ftl, granularity: &Granularity) -> bool {
+fn takes_plain_steps(config: &BackEndConfig<'_>, ftl: &Ftl, granularity: &Granularity) -> bool {
     !granularity.copies_back()
         && !ftl.geometry.is_in_rows()
         && !ftl.has_log_blocks()
@@ -113,7 +113,7 @@ fn takes_plain_steps(config: &DriveConfig<'_>, ftl: &Ftl, granularity: &Granular
         && ftl.hot_cold().is_none()
 }
 
-fn collector(config: &DriveConfig<'_>, ftl: &Ftl, timers: Timers) -> Collector {
+fn collector(config: &BackEndConfig<'_>, ftl: &Ftl, timers: Timers) -> Collector {
     let geometry = &ftl.geometry;
     let tasks = config.tasks.build(ftl.blocks(), ftl.seed());
     Collector {
@@ -127,7 +127,7 @@ fn collector(config: &DriveConfig<'_>, ftl: &Ftl, timers: Timers) -> Collector {
 }
 
 /// The host's data in DRAM; the buffer is added later.
-fn host_data(config: &DriveConfig<'_>, ftl: &Ftl, alarms: Alarms) -> HostData {
+fn host_data(config: &BackEndConfig<'_>, ftl: &Ftl, alarms: Alarms) -> HostData {
     let geometry = &ftl.geometry;
     let delays = config.tasks.delays.as_ref();
     let delays =
@@ -140,7 +140,7 @@ fn host_data(config: &DriveConfig<'_>, ftl: &Ftl, alarms: Alarms) -> HostData {
 }
 
 /// The map of logical units; `tracks_newest`: whether writes of one unit may overtake each other.
-fn data_map(config: &DriveConfig<'_>, ftl: &Ftl, queues: &Queues, tracks_newest: bool, check: bool) -> DataMap {
+fn data_map(config: &BackEndConfig<'_>, ftl: &Ftl, queues: &Queues, tracks_newest: bool, check: bool) -> DataMap {
     let units = ftl.geometry.mapped_units;
     let mut newest = Newest::new(units);
     if tracks_newest || !ftl.allocation().is_static() {
@@ -152,7 +152,7 @@ fn data_map(config: &DriveConfig<'_>, ftl: &Ftl, queues: &Queues, tracks_newest:
 }
 
 /// The admission to dies; `combines`: whether a collection takes writes that wait for a page.
-fn admission(config: &DriveConfig<'_>, ftl: &Ftl, timers: Timers, combines: bool) -> Admission {
+fn admission(config: &BackEndConfig<'_>, ftl: &Ftl, timers: Timers, combines: bool) -> Admission {
     let Timers { alarms, first } = timers;
     let geometry = &ftl.geometry;
     // Whole flash pages that wait for a row enter it together, unless a collection takes them one by one.

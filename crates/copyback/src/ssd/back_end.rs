@@ -1,6 +1,7 @@
 //! The controller of a drive: its parts, and the cycle in which they act.
 //!
-//! `assembly` makes a drive; `drive_interface` and `counter_readings` are its interface for the rest of the simulation.
+//! `assembly` makes a back end; `back_end_interface` and `counter_readings` are its interface for the rest of the
+//! simulation.
 
 use super::admission::Admission;
 use super::dies::die_table::DieTable;

@@ -1,4 +1,4 @@
-//! The configuration of an SSD and its drive, beyond the translation layer.
+//! The configuration of an SSD and its back end, beyond the translation layer.
 
 use crate::buffer::BufferConfig;
 use crate::config::Device;
@@ -14,9 +14,9 @@ use crate::tasks::gc::granularity::GranularityConfig;
 use crate::tasks::gc::preemption::PreemptionConfig;
 use crate::tasks::gc::trigger::TriggerConfig;
 
-/// The flash and the policies of one drive. Each part was checked, and so was their combination.
+/// The flash and the policies of one back end. Each part was checked, and so was their combination.
 #[derive(Clone, Copy, Debug)]
-pub struct DriveConfig<'a> {
+pub struct BackEndConfig<'a> {
     /// The flash.
     pub device: Device<'a>,
     /// What is the place of a logical unit?
@@ -41,11 +41,11 @@ pub struct DriveConfig<'a> {
     pub tasks: &'a TasksConfig,
 }
 
-/// A drive and the DRAM in front of it.
+/// A back end and the DRAM in front of it.
 #[derive(Clone, Copy, Debug)]
 pub struct SsdConfig<'a> {
     /// The flash and its policies.
-    pub drive: DriveConfig<'a>,
+    pub back_end: BackEndConfig<'a>,
     /// What does DRAM hold, and what does it evict?
     pub buffer: &'a BufferConfig,
     /// What a write of part of a mapping unit does.

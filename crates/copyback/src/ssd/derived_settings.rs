@@ -1,6 +1,6 @@
 //! Constants of the engine from the configuration.
 
-use super::config::DriveConfig;
+use super::config::BackEndConfig;
 use super::gc::mechanism::Mechanism;
 use crate::dispatch::compose::list::{BuilderName, GcBuilderName};
 use crate::dispatch::index::IndexRequirements;
@@ -79,7 +79,7 @@ pub(super) struct CollectionSettings {
 }
 
 impl Settings {
-    pub(super) fn new(config: &DriveConfig<'_>, ftl: &Ftl, preemption: &Preemption) -> Self {
+    pub(super) fn new(config: &BackEndConfig<'_>, ftl: &Ftl, preemption: &Preemption) -> Self {
         let (list, commands) = (config.compose, config.device.commands);
         let follows = |if_asked: bool| Follow {
             read: if_asked && commands.cache_read,

@@ -1,4 +1,4 @@
-//! A whole SSD: a drive, the DRAM in front of it, and its requests.
+//! A whole SSD: a back end, the DRAM in front of it, and its requests.
 //!
 //! The host begins a request, submits its sub-requests or trims, and marks their end. After everything that it
 //! submitted, it takes the completed requests. The parts are in `requests`: `sub_requests` (reads and writes of flash),
@@ -75,7 +75,7 @@ impl Ssd {
     pub fn new(config: &SsdConfig<'_>, ftl: Ftl, first_timer: u32, check: bool, keep_gc_events: bool) -> Self {
         let buffer = config.buffer.build(&ftl.geometry);
         let timers = Timers { alarms: Alarms(first_timer + DRAM_TIMERS), first: first_timer + OWN_TIMERS };
-        let mut back_end = BackEnd::new(&config.drive, ftl, timers, check, keep_gc_events);
+        let mut back_end = BackEnd::new(&config.back_end, ftl, timers, check, keep_gc_events);
         back_end.host_data.buffer = buffer;
         Self {
             back_end,
@@ -146,7 +146,7 @@ impl Ssd {
     }
 
     /// The host has no more requests: ends work ahead of need, by which no request would gain.
-    pub(crate) fn end_of_requests(&mut self, events: &mut EventQueue) {
+    pub fn end_of_requests(&mut self, events: &mut EventQueue) {
         self.back_end.end_idleness(events);
         self.end_early_evictions(events);
     }

@@ -21,5 +21,5 @@ mod run_records;
 mod tests;
 pub mod timers;
 
-pub use config::{DriveConfig, SsdConfig};
+pub use config::{BackEndConfig, SsdConfig};
 pub use device::Ssd;

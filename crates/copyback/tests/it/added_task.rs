@@ -17,12 +17,17 @@ mod refresh;
 
 /// A full drive of two dies that only reads, a page each millisecond for 100 ms.
 fn run(preemption: &str, maker: &PolicyMaker) -> Result<Outcome, RunError> {
+    run_from(0, &drive(preemption), maker)
+}
+
+/// The same with other tables of the drive. The first read comes at `start_ns`.
+fn run_from(start_ns: u64, tables: &str, maker: &PolicyMaker) -> Result<Outcome, RunError> {
     let mut policies = Policies::default();
     let name = policies.add("refresh", maker);
-    let mut config = unchecked(&format!("{}\ntasks = {{ plugin = {{ name = \"{name}\" }} }}", drive(preemption)));
+    let mut config = unchecked(&format!("{tables}\ntasks = {{ plugin = {{ name = \"{name}\" }} }}"));
     policies.supply(&mut config);
     config.check().expect("a possible configuration");
-    let requests: Vec<_> = (0..=100).map(|at| pages(Op::Read, at * 1_000_000, at % 50, 1)).collect();
+    let requests: Vec<_> = (0..=100).map(|at| pages(Op::Read, start_ns + at * 1_000_000, at % 50, 1)).collect();
     let options = Options { check: true, keep_commands: Some(CommandFilter::default()), ..Options::default() };
     simulate(&config, precondition(&config, 1)?, Box::new(requests.into_iter()), &options, &mut |_| {})
 }
@@ -56,6 +61,69 @@ fn each_block_is_rewritten_once_within_the_limit() {
         let relocated = limit(10_000_000_000).report.flash.blocks_relocated;
         assert!(relocated <= 2, "{relocated} blocks under `{preemption}`");
     }
+}
+
+/// Each policy of admission knows the account of the task, whose source is none of the built-in ones.
+#[test]
+fn a_task_works_under_each_admission() {
+    for admit in [
+        "policy = \"window\"",
+        "policy = \"vanilla\"",
+        "policy = \"strict\"",
+        "policy = \"qosfc\"",
+        "policy = \"debit\", shares = { policy = \"fixed\", scrub = 30 }",
+        "policy = \"debit\", shares = { policy = \"feedback\" }",
+    ] {
+        let tables = format!("{}\nadmit = {{ {admit} }}", drive("always"));
+        let outcome = run_from(0, &tables, &refresh::maker(100_000_000)).expect("it ends well");
+        assert!(outcome.report.flash.blocks_relocated > 10, "{admit}");
+    }
+}
+
+/// Alarms of the time before the first request come, too: blocks that are due are relocated before it.
+#[test]
+fn alarms_before_the_first_request_come() {
+    let outcome = run_from(500_000_000, &drive("none"), &refresh::maker(400_000_000)).expect("it ends well");
+    let first_ns =
+        outcome.commands.iter().find(|command| command.parts[0].source.name() == "task").map(|c| c.issued_ns);
+    assert!(first_ns.is_some_and(|first_ns| first_ns < 400_000_000), "{first_ns:?}");
+}
+
+/// Always due, and names the first full block. Times of its alarms.
+struct Endless(Option<u64>);
+
+impl BackgroundTask for Endless {
+    fn alarm_ns(&self) -> Option<u64> {
+        self.0
+    }
+
+    fn is_due(&self) -> bool {
+        true
+    }
+
+    fn pick(&self, blocks: &Blocks) -> Option<BlockId> {
+        let full = blocks.iter().position(|block| block.state == BlockState::Closed);
+        full.map(|block| BlockId(block as u32))
+    }
+}
+
+/// Collections and tasks precede the host, but a task that is always due does not keep it out.
+#[test]
+fn a_task_that_is_always_due_lets_the_host_go_on() {
+    let maker = PolicyMaker::Task(Arc::new(|_, _| Box::new(Endless(None))));
+    for first in ["gc-read-write", "read-gc-write"] {
+        let tables = format!("{}\norder = {{ policy = \"priority\", first = \"{first}\" }}", drive("none"));
+        let outcome = run_from(0, &tables, &maker).expect("it ends well");
+        assert_eq!(outcome.report.response.read.count, 101, "{first}");
+        assert!(outcome.report.flash.blocks_relocated > 10, "{first}");
+    }
+}
+
+#[test]
+fn an_alarm_beyond_the_longest_run_is_refused() {
+    let maker = PolicyMaker::Task(Arc::new(|_, _| Box::new(Endless(Some(u64::MAX)))));
+    let error = run("none", &maker).expect_err("it does not run").to_string();
+    assert!(error.starts_with("`tasks` plugin `refresh` set an alarm at 18446744073709551615 ns"), "{error}");
 }
 
 /// Always due, and names one block.

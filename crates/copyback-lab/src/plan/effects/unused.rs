@@ -266,7 +266,7 @@ fn why_without_map_share(run: &RunConfig) -> Option<String> {
 }
 
 fn why_without_task(run: &RunConfig, source: Source, name: &str) -> Option<String> {
-    let is_on = run.tasks.on().any(|(_, own)| own == source);
+    let is_on = run.tasks.on().any(|(_, own)| own.account() == source.account());
     if_so(!is_on, format!("this task is off: `[tasks.{name}]` switches it on"))
 }
 

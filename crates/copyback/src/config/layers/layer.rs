@@ -48,7 +48,7 @@ impl Layer {
         set::layer(arguments)
     }
 
-    /// The same for settings of which each has a name, such as the table of a sweep that has it, or `--set`.
+    /// The same for settings, each after the name of its origin in messages: `--set`, or a table of a sweep.
     pub fn of_named_sets<'a>(arguments: impl Iterator<Item = (&'a str, &'a str)>) -> Result<Self, LayerError> {
         set::layer_of_named(arguments)
     }

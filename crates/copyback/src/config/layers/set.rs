@@ -16,7 +16,7 @@ pub(super) fn layer(arguments: &[String]) -> Result<Layer, LayerError> {
     layer_of_named(arguments.iter().map(|argument| (NAME, argument.as_str())))
 }
 
-/// The same for arguments with names, such as the table of a sweep that has the setting, or `--set`.
+/// The same for arguments, each after the name of its origin in messages: `--set`, or a table of a sweep.
 pub(super) fn layer_of_named<'a>(arguments: impl Iterator<Item = (&'a str, &'a str)>) -> Result<Layer, LayerError> {
     let (mut root, mut all) = (Table::new(), Vec::new());
     for (name, argument) in arguments {

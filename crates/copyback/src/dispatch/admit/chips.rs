@@ -47,7 +47,7 @@ impl Chips {
         policy.on_wait(Entry { task, die }, is_first);
         let txn = Txn { task, ..Txn::new(Role::Read, LogicalUnit(0), 1, die, PlaneId::NONE) };
         let id = self.txns.add(txn);
-        self.queues.push_back(self.queues.in_front(die, task), id, &self.txns, |_| unreachable!("there is no index"));
+        self.queues.push_back(self.queues.for_window(die, task), id, &self.txns, |_| unreachable!("there is no index"));
         self.windows.set_waiting(die, task, true);
         if is_first {
             policy.on_head(Entry { task, die }, &self.view(false));

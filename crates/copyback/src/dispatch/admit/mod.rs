@@ -89,7 +89,7 @@ impl AdmitView<'_> {
     /// [`u64::MAX`] if none does.
     #[inline]
     pub fn came(&self, task: Source, die: DieId) -> u64 {
-        let first = self.queues.first(self.queues.in_front(die, task));
+        let first = self.queues.first(self.queues.for_window(die, task));
         first.map_or(u64::MAX, |id| self.txns[TxnId(id)].sequence)
     }
 }

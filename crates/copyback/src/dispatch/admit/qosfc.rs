@@ -142,7 +142,7 @@ impl AdmitPolicy for Policy {
         let start_ns = tags.virtual_ns.max(tags.finish_ns[at]);
         let start_ns = if tags.start_ns[at] > start_ns { tags.start_ns[at] } else { start_ns };
         tags.virtual_ns = start_ns;
-        tags.finish_ns[at] = start_ns + cost_ns as f64 / self.weights[at];
+        tags.finish_ns[at] = start_ns + cost_ns as f64 / self.weights[task.account().at()];
         tags.start_ns[at] = if is_backlogged { tags.finish_ns[at] } else { 0.0 };
     }
 }

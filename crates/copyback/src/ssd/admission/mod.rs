@@ -172,13 +172,13 @@ impl BackEnd {
     /// front.
     fn may_enter(&self, id: TxnId) -> bool {
         let (die, task) = (self.txns[id].die, self.txns[id].task);
-        self.admission.control.has_room(die) && self.queues.is_empty(self.queues.in_front(die, task))
+        self.admission.control.has_room(die) && self.queues.is_empty(self.queues.for_window(die, task))
     }
 
     /// A transaction enters its die's window, or waits in front of it.
     #[inline(always)]
     pub(in crate::ssd) fn enter_or_wait(&mut self, id: TxnId, events: &mut EventQueue) {
-        if self.queues.is_empty(self.queues.in_front(self.txns[id].die, self.txns[id].task)) {
+        if self.queues.is_empty(self.queues.for_window(self.txns[id].die, self.txns[id].task)) {
             self.admit(id, events);
         } else {
             // A free slot is kept for a job, or other transactions arrived earlier.
@@ -229,7 +229,7 @@ impl BackEnd {
             self.split_wait(id, events.now_ns(), false);
         }
         let (die, task) = (self.txns[id].die, self.txns[id].task);
-        let list = self.queues.in_front(die, task);
+        let list = self.queues.for_window(die, task);
         let is_first = self.queues.is_empty(list);
         self.admission.control.on_wait(Entry { task, die }, is_first);
         self.enqueue(list, id);
@@ -354,7 +354,7 @@ impl BackEnd {
     fn admit_in_policy_order(&mut self, first: Entry, change: Change, events: &mut EventQueue) {
         let mut next = Some(first);
         while let Some(entry) = next {
-            let list = self.queues.in_front(entry.die, entry.task);
+            let list = self.queues.for_window(entry.die, entry.task);
             let first = self.queues.pop_front(list).map(TxnId);
             let id =
                 first.unwrap_or_else(|| broken(Invariant::Window, format_args!("no transaction waits for {entry:?}")));

@@ -36,7 +36,7 @@ impl BackEnd {
 
     /// A transaction begins to wait in front of its die's window. A write will need a page.
     pub(in crate::ssd) fn begin_wait_in_front(&mut self, id: TxnId) {
-        self.txns[id].is_in_front = true;
+        self.txns[id].waits_in_front = true;
         if self.claims_page(id) {
             let (die, plane) = (self.txns[id].die, self.txns[id].plane);
             self.admission.reservations.begin_wait_in_front(&self.geometry, die, plane);
@@ -45,7 +45,7 @@ impl BackEnd {
 
     /// A transaction no longer waits in front of its die's window.
     pub(in crate::ssd) fn end_wait_in_front(&mut self, id: TxnId) {
-        self.txns[id].is_in_front = false;
+        self.txns[id].waits_in_front = false;
         if self.claims_page(id) {
             let (die, plane) = (self.txns[id].die, self.txns[id].plane);
             self.admission.reservations.end_wait_in_front(&self.geometry, die, plane);

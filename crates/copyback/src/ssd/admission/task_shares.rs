@@ -183,7 +183,7 @@ impl BackEnd {
 
     /// The host's demand. Visits all dies, and all transactions that wait in front of them.
     fn host_for_shares(&self, now_ns: u64) -> Host {
-        let in_front = |die| self.queues.iter(self.queues.in_front(die, Source::HOST)).count();
+        let in_front = |die| self.queues.iter(self.queues.for_window(die, Source::HOST)).count();
         let waiting: usize = (0..self.geometry.dies).map(|die| in_front(DieId(die))).sum();
         let admitted = self.admission.control.windows().debit(Source::HOST) + self.dies.waiting_for_space();
         let [reads, writes] = self.admission.shares.arrived;

@@ -5,7 +5,7 @@ use crate::observe::clocks::{Clocks, Occupant};
 use crate::sim::index::{JobId, PlaneId};
 use crate::sim::invariant::hold;
 
-/// Jobs that can wait at a die: one for each plane.
+/// Places for the jobs that wait at a die: enough for one on each plane.
 const WAITING_JOBS_MAX: usize = 8;
 
 /// No time at which a collection began.
@@ -34,7 +34,7 @@ pub(in crate::ssd) struct DieState {
 /// Jobs that wait for a die, the earliest first.
 struct WaitingJobs {
     jobs: [JobId; WAITING_JOBS_MAX],
-    /// Invariant: at most one for each plane, and one for each other task.
+    /// Invariant: at most one for each plane of the die, whatever their tasks.
     count: u8,
 }
 

@@ -60,6 +60,11 @@ impl BackgroundTasks {
         }
     }
 
+    /// Whether a task that has something to do gives the host a turn first.
+    fn gives_host_a_turn(&self) -> bool {
+        self.tasks.iter().any(|(_, task)| task.is_due() && task.gives_host_a_turn())
+    }
+
     /// The source of the task with this index, if it has something to do.
     fn due(&self, place: usize) -> Option<Source> {
         let (source, task) = &self.tasks[place];
@@ -148,8 +153,31 @@ impl BackEnd {
     /// The alarm of tasks.
     pub(in crate::ssd) fn on_background_alarm(&mut self, events: &mut EventQueue) {
         let now_ns = events.now_ns();
-        self.gc.background.tasks().for_each(|task| task.on_alarm(now_ns));
+        let has_alarm = |task: &&mut Background| task.alarm_ns().is_some_and(|alarm_ns| alarm_ns <= now_ns);
+        self.gc.background.tasks().filter(has_alarm).for_each(|task| task.on_alarm(now_ns));
         self.begin_background(events);
+    }
+
+    /// The run begins: sets the first alarm.
+    pub(crate) fn begin_run(&mut self, events: &mut EventQueue) {
+        self.gc.background.schedule_alarms(events);
+    }
+
+    /// A job has released its die: starts the next relocations, or leaves the die to the host for one turn.
+    #[inline(always)]
+    pub(in crate::ssd) fn continue_background(&mut self, events: &mut EventQueue) {
+        if !self.gc.background.is_empty() {
+            self.continue_tasks(events);
+        }
+    }
+
+    #[cold]
+    fn continue_tasks(&mut self, events: &mut EventQueue) {
+        if self.gc.background.gives_host_a_turn() {
+            self.schedule_background(events);
+        } else {
+            self.begin_background(events);
+        }
     }
 
     /// Starts tasks that have work, unless the host is done: no request would benefit.

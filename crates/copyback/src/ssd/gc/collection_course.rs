@@ -315,8 +315,8 @@ impl BackEnd {
         if self.gc.coordination.is_some() {
             self.go_on_forced(die, events);
         }
-        // 4. Starts the next relocation of background tasks that are due.
-        self.begin_background(events);
+        // 4. Starts the next relocation of background tasks that are due, or lets the host go first.
+        self.continue_background(events);
         // 5. Releases the slot: a job that waits for the die keeps it, or requests enter.
         self.release_slot(die, events);
         // 6. Collects ahead of need, if the drive is idle.

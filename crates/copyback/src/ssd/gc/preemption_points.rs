@@ -465,7 +465,7 @@ impl BackEnd {
     ) -> bool {
         let Some(id) = self.queues.index().first_urgent_write(die) else {
             // It may still wait for the window; if it waits for space, only a collection can serve it.
-            let in_front = self.queues.iter(self.queues.in_front(die, Source::HOST)).map(TxnId);
+            let in_front = self.queues.iter(self.queues.for_window(die, Source::HOST)).map(TxnId);
             let defers = in_front.into_iter().any(|id| self.is_high_priority_write(id));
             self.dies[die].defer_to_high_priority(defers);
             return false;

@@ -134,9 +134,9 @@ impl BackEnd {
         if is_page && self.txns[id].task == Source::HOST {
             return self.deactivate_at_rest(Source::GC, events);
         }
-        let waits_in_front = self.txns[id].is_in_front;
+        let waits_in_front = self.txns[id].waits_in_front;
         if waits_in_front {
-            let list = self.queues.in_front(die, task);
+            let list = self.queues.for_window(die, task);
             self.queues.remove(list, id.0);
             self.admission.control.set_waiting(die, task, !self.queues.is_empty(list));
             self.admission.control.on_head(Entry { task, die }, &self.queues, &self.txns);

@@ -54,7 +54,7 @@ fn drive_with(
     write(&mut ftl);
     let timers = Timers { alarms: Alarms(BackEnd::timers(&ftl.geometry)), first: 0 };
     let events = EventQueue::new((ALARMS + BackEnd::timers(&ftl.geometry)) as usize);
-    (BackEnd::new(&config.drive(), ftl, timers, check, false), events)
+    (BackEnd::new(&config.back_end(), ftl, timers, check, false), events)
 }
 
 fn write(drive: &mut BackEnd, die: u32, events: &mut EventQueue) -> TxnId {

@@ -78,7 +78,7 @@ impl Hand {
         let timers = Timers { alarms: Alarms(0), first: ALARMS };
         let clock = Timer(ALARMS + BackEnd::timers(&ftl.geometry));
         let events = EventQueue::new(clock.0 as usize + 1);
-        let drive = BackEnd::new(&config.drive(), ftl, timers, false, false);
+        let drive = BackEnd::new(&config.back_end(), ftl, timers, false, false);
         let (names, ends) = (Vec::new(), Vec::new());
         Self { drive, events, clock, names, ends, most: [0; 2], shares: Vec::new() }
     }

@@ -92,7 +92,7 @@ fn at_work(redundancy: &str, first_block: fn(&mut Ftl), write: fn(&mut Ftl)) -> 
     write(&mut ftl);
     let timers = Timers { alarms: Alarms(0), first: ALARMS };
     let mut events = EventQueue::new((ALARMS + BackEnd::timers(&ftl.geometry)) as usize);
-    let mut drive = BackEnd::new(&config.drive(), ftl, timers, true, false);
+    let mut drive = BackEnd::new(&config.back_end(), ftl, timers, true, false);
     drive.keep_commands(0, CommandFilter::default());
     drive.begin_relocation(block, Source::GC, &mut events);
     drive.dispatch_ready(&mut events);

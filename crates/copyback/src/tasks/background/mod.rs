@@ -38,7 +38,7 @@ pub trait BackgroundTask {
     fn on_program(&mut self, _block: BlockId, _page_offset: u32, _now_ns: u64) {}
     /// A block is erased.
     fn on_erase(&mut self, _block: BlockId, _now_ns: u64) {}
-    /// The time of its alarm has come.
+    /// The time of its alarm has come, or has passed.
     fn on_alarm(&mut self, _now_ns: u64) {}
     /// The time at which the engine must query the task again without a notification; `None` for never. A time that has
     /// passed sets no alarm.
@@ -47,7 +47,12 @@ pub trait BackgroundTask {
     }
     /// Whether blocks are to be relocated for it now.
     fn is_due(&self) -> bool;
-    /// The full block that is relocated next, if there is one.
+    /// Whether waiting requests of the host have a turn between two of its relocations that reserve the die.
+    fn gives_host_a_turn(&self) -> bool {
+        false
+    }
+    /// The full block that is relocated next, if there is one. The engine drops the answer if it cannot relocate the
+    /// block now, and asks again later; `on_erase` reports that the block was relocated.
     fn pick(&self, blocks: &Blocks) -> Option<BlockId>;
     /// What it watches, if shares may follow it.
     fn level(&self) -> TaskLevel {
@@ -132,6 +137,9 @@ macro_rules! tasks {
             #[inline]
             fn is_due(&self) -> bool {
                 match self { $( Self::$variant(p) => p.is_due() ),+ }
+            }
+            fn gives_host_a_turn(&self) -> bool {
+                match self { $( Self::$variant(p) => p.gives_host_a_turn() ),+ }
             }
             fn pick(&self, blocks: &Blocks) -> Option<BlockId> {
                 match self { $( Self::$variant(p) => p.pick(blocks) ),+ }

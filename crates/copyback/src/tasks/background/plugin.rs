@@ -1,8 +1,10 @@
 //! A background task of a program that calls Copyback: a class of Python, for example.
 //!
 //! The program is notified as every background task is. It names full blocks, which the engine relocates; another
-//! answer ends the run. Each drive has its own task. Its commands have the source `task`, the account of scrubbing and
-//! the lowest priority.
+//! answer ends the run. Each drive has its own task, and one at most. Its commands have the source `task`, the account
+//! of scrubbing (results count its blocks there) and the lowest priority. Between two relocations that reserve the die,
+//! waiting requests of the host have one turn. Under `admit.shares.policy = "feedback"` the task has one slot, unless
+//! scrubbing has more.
 //!
 //! Source: none of its own; docs/python.md shows how a task is written and supplied.
 //!
@@ -15,6 +17,7 @@ use crate::config::plugins::{Supplied, fail};
 use crate::flash::source::{Account, Source, SourceData};
 use crate::ftl::blocks::{BlockState, Blocks};
 use crate::sim::index::BlockId;
+use copyback_workload::ARRIVAL_MAX_NS;
 use serde::{Deserialize, Serialize};
 
 /// The page above.
@@ -87,7 +90,16 @@ impl BackgroundTask for Policy {
     }
 
     fn alarm_ns(&self) -> Option<u64> {
-        self.task.alarm_ns()
+        let alarm_ns = self.task.alarm_ns()?;
+        if alarm_ns > ARRIVAL_MAX_NS {
+            let why = format!("set an alarm at {alarm_ns} ns, and a run lasts at most {ARRIVAL_MAX_NS} ns");
+            fail("tasks", &self.name, why, Some("set no alarm (None) if the task waits for nothing"));
+        }
+        Some(alarm_ns)
+    }
+
+    fn gives_host_a_turn(&self) -> bool {
+        true
     }
 
     fn is_due(&self) -> bool {
