@@ -282,7 +282,7 @@ pub struct ProgressArgs {
     /// Show no progress on the terminal
     #[arg(long, short = 'q')]
     pub quiet: bool,
-    /// The calling program.
+    /// The calling program's view of the work; `None` if the program `copyback` itself runs the command.
     #[arg(skip)]
     pub watch: Option<Arc<Watch>>,
 }

@@ -278,7 +278,8 @@ fn capacity(parameters: &Parameters) -> Result<Vec<Line>, String> {
     if let Some(share) = reserved.filter(|share| *share >= 1.0) {
         return Err(format!("`Overprovisioning_Ratio` is `{share}`; it is a share of the flash, below 1"));
     }
-    let reserved = reserved.map(|share| format!("{share:?} # Overprovisioning_Ratio, a share of the flash in both"));
+    let source = "Overprovisioning_Ratio, a share of the flash in MQSim and here";
+    let reserved = reserved.map(|share| format!("{share:?} # {source}"));
     Ok(vec![("reserved", reserved, "Overprovisioning_Ratio")])
 }
 

@@ -36,7 +36,7 @@ pub struct DriveUse {
     pub jobs: usize,
     /// Invariants are checked.
     pub checks: bool,
-    /// All runs first find the end of their warm-up, from copies.
+    /// All runs first find the end of their warm-up, on copies of their drives.
     pub looks_for_warmup: bool,
 }
 

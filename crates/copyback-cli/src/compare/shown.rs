@@ -100,8 +100,8 @@ fn shown(name: &str, of: &Numbers, verdict: &str, format: Format) -> String {
     }
 }
 
-/// The table, `columns` characters wide: its rows, a table of each of several workloads with the words that it has
-/// numbers for, and the matched requests, if any.
+/// The table, `columns` characters wide: its rows, the explanation of matched requests if it has any, and a table for
+/// each of several workloads, with the words for which that workload has numbers.
 pub fn table(plan: &Plan, finished: &[Finished], show: &[String], columns: usize) -> Result<String, Failure> {
     let asked = ShownNumbers::new(finished, show)?;
     let both = asked.named_words();

@@ -260,7 +260,7 @@ fn mqsims_configuration_is_converted() {
         "read = \"75 us\" # Page_Read_Latency_LSB, Page_Read_Latency_MSB",
         "program = [\"750 us\", \"1.5 ms\"] # Page_Program_Latency_LSB, Page_Program_Latency_MSB",
         "channel = \"666 MB/s\" # Channel_Transfer_Rate, of Flash_Channel_Width = 2 bytes",
-        "reserved = 0.127 # Overprovisioning_Ratio, a share of the flash in both",
+        "reserved = 0.127 # Overprovisioning_Ratio, a share of the flash in MQSim and here",
         "soft = 0.05 # GC_Exec_Threshold, of a plane's blocks",
         "hard = 0.1 # GC_Hard_Threshold = 0.005, here as a share of `soft`",
         "# GC_Block_Selection_Policy = RGA: victim.policy: greedy; RGA is d-choices, with victim.d; RANDOM is random; FIFO is fifo",

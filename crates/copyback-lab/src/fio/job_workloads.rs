@@ -446,7 +446,7 @@ mod tests {
         workloads.tables.iter().map(|(name, table)| (name.clone(), after(table))).collect()
     }
 
-    /// fio(1): a stonewall waits for preceding jobs to exit before its job starts; who is behind starts no earlier.
+    /// fio(1): a stonewall waits for preceding jobs to exit before its job starts; later jobs start no earlier.
     #[test]
     fn all_behind_a_stonewall_wait_for_all_before_it() {
         let job = |name: &str, more: &str| format!("[{name}]\nrw=read\nsize=1m\n{more}\n");

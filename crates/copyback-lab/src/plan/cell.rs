@@ -78,16 +78,16 @@ impl NamedSet {
     }
 }
 
-/// Keys that say how many requests read: a workload has one of them.
+/// Keys that determine a workload's share of reads: a workload has one of them.
 const READS_KEYS: [&str; 2] = ["read_share", "read_arrivals"];
 
-/// Whether a setting says in another way than an earlier one how many requests read.
+/// Whether a setting determines a workload's share of reads by another key than an earlier setting does.
 pub fn replaces_share_of_reads(later: &str, before: &str) -> bool {
     let both = table_and_key(later).zip(table_and_key(before));
     both.is_some_and(|((table, key), (table_before, before))| table == table_before && key != before)
 }
 
-/// The table of a workload and the key, if the setting says how many requests read.
+/// The table of a workload and the key, if the setting determines the share of reads.
 fn table_and_key(argument: &str) -> Option<(&str, &str)> {
     let path = argument.split('=').next().unwrap_or_default().trim();
     let start = READS_KEYS.iter().find_map(|key| path.find(&format!(".{key}")))?;
@@ -178,7 +178,7 @@ mod tests {
         NamedSet::layer(&sets.iter().map(set).collect::<Vec<_>>()).expect("settings")
     }
 
-    /// A later source replaces the share of reads by arrivals, and the other way round; one source contradicts itself.
+    /// A later source replaces `read_share` by `read_arrivals`, and the other way round. Of one source, both keys stay.
     #[test]
     fn a_later_source_says_how_many_requests_read() {
         let share = ("case", "workload.read_share=0.3");

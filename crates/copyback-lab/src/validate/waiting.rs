@@ -283,7 +283,7 @@ fn vacations(device: &Device, load: f64, step: f64, writes: u64) -> Result<Case,
     let (service_ns, vacation_ns) = (die.read_ns(1), die.program_ns());
     let reads = Class::constant(load / service_ns, service_ns);
     let theory = theory::vacations_mean_wait(reads, Class::constant(0.0, vacation_ns))? / service_ns;
-    // Programs have what reads leave; a fifth of them is still waiting when the last read comes.
+    // Programs use the time that reads leave; a fifth of the programs is still waiting when the last read comes.
     let span_ns = 0.8 * writes as f64 * vacation_ns / (1.0 - load);
     let name = format!("steps of {step} services, load {load}");
     let gates = vec![gate(name, VACATIONS, if load > 0.6 { 0.02 } else { 0.01 }, MEAN)];

@@ -43,7 +43,7 @@ impl Condition {
         Ok(Self { text: parsed.text(), metric, value, comparison: parsed.comparison, unit })
     }
 
-    /// How a row with such a number, or none, stands to it.
+    /// The standing of a row with this number; `None`: a row without one.
     pub fn standing(&self, value: Option<f64>) -> Standing {
         Standing::of(value, self.comparison, self.value)
     }

@@ -94,7 +94,7 @@ impl Job {
         (0..3).map(|op| self.sizes.given[op].least()).min().unwrap_or(0)
     }
 
-    /// Refuses a job that fio's map ends several times, each time after other bytes.
+    /// Refuses a job of several passes if fio's map ends each pass after a different number of bytes.
     pub(super) fn refuse_rounds(&self) -> Result<(), Failure> {
         let repeats = self.extent.loops > 1 || self.extent.io_size.is_some();
         if !repeats
