@@ -119,7 +119,9 @@ class _Supplied:
             if own is None:
                 own = self._made[id(policy)] = _copyback.supply(_axis_of(policy), policy)
             if own.axis in axes:
-                message = f"policies: two of them are for the axis {own.axis}; leave one out, or combine them in one class"
+                message = (
+                    f"policies: two of them are for the axis {own.axis}; leave one out, or combine them in one class"
+                )
                 raise ValueError(message)
             axes.append(own.axis)
             self.policies.append((scheme, own))
