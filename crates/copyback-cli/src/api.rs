@@ -14,7 +14,7 @@ pub use crate::sweep::SweepCall;
 use crate::tables::TABLES;
 use crate::{compare, diagnostics, from_mqsim, listing, report, reproduce, run, sweep, trace, validate};
 use clap::{CommandFactory, Parser};
-pub use copyback_lab::sweep::cluster::{Cluster, OnAnswer, cell};
+pub use copyback_lab::sweep::remote_cells::{Cluster, OnAnswer, cell};
 pub use copyback_lab::{Experiment, SuppliedPolicy, Sweep};
 use copyback_report::drawings::Drawings;
 pub use copyback_workload::passed_traces::PassedTrace;

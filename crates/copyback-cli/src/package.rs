@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::reproduced::Reproduced;
-use copyback_lab::sweep::cluster::Cluster;
+use copyback_lab::sweep::remote_cells::Cluster;
 use std::path::Path;
 use std::sync::Arc;
 

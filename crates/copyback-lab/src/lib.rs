@@ -28,7 +28,7 @@
 //! | simulate one scheme, or compare several | [`Experiment`] |
 //! | supply a policy of your own | [`SuppliedPolicy`], in [`Experiment::policies`] or [`Sweep::policies`] |
 //! | run a grid of experiments, and continue after a stop | [`Sweep`], [`sweep::journal::Journal`] |
-//! | run the cells of a grid in other processes | [`sweep::cluster::Cluster`] |
+//! | run the cells of a grid in other processes | [`sweep::remote_cells::Cluster`] |
 //! | compare the simulator with theory | [`Validation`] |
 //! | judge the claims of a paper | [`reproduce::runner::Reproduction`], [`reproduce::runner::judged`] |
 //! | judge its headlines under draws of the decisions that it leaves open | [`reproduce::worlds::WorldStudy`] |

@@ -10,7 +10,7 @@ mod compact;
 mod devices;
 mod error;
 mod input;
-mod open;
+mod open_workload;
 mod packed;
 mod page_sets;
 pub mod passed_traces;
@@ -35,7 +35,7 @@ pub mod write;
 
 pub use error::Error;
 pub use input::nearest_file;
-pub use open::open;
+pub use open_workload::open;
 pub use readers::foreign::not_read;
 pub use readers::parquet_guard::panic_is_caught;
 pub use readers::parquet_lengths;

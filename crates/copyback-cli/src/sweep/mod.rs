@@ -12,16 +12,16 @@ use crate::files::{self, Output};
 use crate::format::counted;
 use crate::plan::Fitted;
 pub use call::SweepCall;
-use cluster::{Cluster, RemoteSweep};
 use copyback::run::Warmup;
 pub use copyback_lab::sweep::{
-    PlannedSweep, cluster, file, grid, inputs, journal, latencies, notes, objective, quantity, seeds, table,
+    PlannedSweep, file, grid, inputs, journal, latencies, notes, objective, quantity, remote_cells, seeds, table,
 };
 use copyback_workload::printable::printable;
 use file::SweepFile;
 use grid::{Cell, Grid};
 use journal::{CellResult, Journal};
 use objective::{Columns, Objective};
+use remote_cells::{Cluster, RemoteSweep};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use table::SweepResults;

@@ -1,10 +1,9 @@
 //! Sweeps: grids of devices, schemes, workloads, settings and seeds.
 //!
 //! A [`Sweep`] names a sweep file, and replacements for parts of it. Its plan is a grid of cells, each with its own
-//! plan. Cells run in parallel, or on a [`cluster::Cluster`] of other processes. A [`journal::Journal`] keeps their
-//! results, so that a stopped sweep can continue. [`objective::Objective`] selects rows of the results.
+//! plan. Cells run in parallel, or on a [`remote_cells::Cluster`] of other processes. A [`journal::Journal`] keeps
+//! their results, so that a stopped sweep can continue. [`objective::Objective`] selects rows of the results.
 
-pub mod cluster;
 pub mod file;
 pub mod grid;
 pub mod journal;
@@ -12,6 +11,7 @@ pub mod latencies;
 pub mod notes;
 pub mod objective;
 pub mod quantity;
+pub mod remote_cells;
 pub mod seeds;
 pub mod table;
 pub mod text;
@@ -29,13 +29,13 @@ use crate::plan::{self, FitShare, Plan};
 use crate::policies::{self, SuppliedPolicy};
 use crate::preconditioned::{self, Preconditioned};
 use crate::progress::{Bar, Bars, ProgressSink};
-use cluster::RemoteSweep;
 use copyback::config::layers::{LayerError, Located, Text};
 use copyback::run::Warmup;
 use file::SweepFile;
 use grid::{Cell, Grid, Overrides};
 use journal::{CellResult, Journal, RunResult};
 use latencies::Distribution;
+use remote_cells::RemoteSweep;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -108,7 +108,7 @@ fn simulate_under_collections(
     let mut erases = None;
     simulation.start()?;
     loop {
-        let erases_now = simulation.drives().next().expect("there is a drive").counters().work().block_erases;
+        let erases_now = simulation.back_ends().next().expect("there is a drive").counters().work().block_erases;
         if erases != Some(erases_now) && simulation.collector.done[Op::Read as usize] < requests {
             erases = Some(erases_now);
             for (plane, next) in (0..PLANES).zip(&mut next) {
@@ -127,7 +127,7 @@ fn simulate_under_collections(
 
 /// Starts to relocate the next full block of a plane that has no collection; `next` counts over the plane's blocks.
 fn start_a_collection(simulation: &mut Simulation<'_>, plane: PlaneId, next: &mut u32) -> Result<(), Failure> {
-    let blocks = simulation.drives().next().expect("there is a drive").geometry().blocks_per_plane;
+    let blocks = simulation.back_ends().next().expect("there is a drive").geometry().blocks_per_plane;
     for _ in 0..blocks {
         let block = BlockId(plane.0 * blocks + *next);
         if simulation.relocate(0, block, Source::SCRUB)? {

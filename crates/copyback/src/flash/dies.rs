@@ -9,13 +9,15 @@
 
 mod cell_array;
 mod command_path;
+mod flash_die;
 
 pub use cell_array::ArrayEnd;
 pub(crate) use cell_array::CellArray;
+pub use flash_die::Follow;
+pub(crate) use flash_die::{FlashDie, NO_COMMAND, Phase};
 
 use super::channel::Channels;
 use super::command::{Command, FlashOp, Rules, Source};
-use super::die::{FlashDie, Follow, NO_COMMAND, Phase};
 use super::geometry::Geometry;
 use super::observer::Observer;
 use super::timing::Timing;

@@ -4,7 +4,6 @@
 
 pub mod channel;
 pub mod command;
-mod die;
 mod dies;
 pub mod geometry;
 mod observer;
@@ -12,8 +11,7 @@ pub mod source;
 pub mod stripes;
 pub mod timing;
 
-pub use die::Follow;
+pub use dies::{ArrayEnd, Flash, Follow, PageOut, TransferEnd};
 #[cfg(test)]
-pub(crate) use die::{FlashDie, NO_COMMAND, Phase};
-pub use dies::{ArrayEnd, Flash, PageOut, TransferEnd};
+pub(crate) use dies::{FlashDie, NO_COMMAND, Phase};
 pub use observer::{Carries, Observer};

@@ -3,6 +3,7 @@
 //! Every change of the drive's contents goes through here, with or without a clock above: write, move, trim, take a
 //! victim, erase. Each operation asserts what it relies on.
 
+mod allocating;
 mod at_once;
 mod check;
 mod collecting;
@@ -12,7 +13,6 @@ mod free_blocks;
 #[cfg(test)]
 pub(crate) mod inside;
 mod merging;
-mod placing;
 mod second_active_blocks;
 pub mod settled;
 mod skipping;

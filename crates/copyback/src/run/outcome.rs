@@ -113,7 +113,7 @@ fn report(simulation: &Simulation<'_>, response: Latencies, ended: EndResults) -
         buffer_read_hits: units.buffer_read_hits,
         buffer_write_hits: units.buffer_write_hits,
         buffer_units_left: simulation.dirty_units(),
-        buffer_bookkeeping_bytes: simulation.drives().map(BackEnd::buffer_bookkeeping_bytes).sum(),
+        buffer_bookkeeping_bytes: simulation.back_ends().map(BackEnd::buffer_bookkeeping_bytes).sum(),
         evictions: eviction_report(simulation),
         simulated_ns: span_ns,
         iops: per_second(reads + writes),
@@ -132,8 +132,8 @@ fn report(simulation: &Simulation<'_>, response: Latencies, ended: EndResults) -
         bandwidth: ended.bandwidth,
         utilization: utilization(simulation),
         wear: wear(simulation),
-        min_free_blocks: simulation.drives().map(BackEnd::min_free_blocks).min().unwrap_or(0),
-        block_reads_max: simulation.drives().filter_map(BackEnd::block_reads_max).max(),
+        min_free_blocks: simulation.back_ends().map(BackEnd::min_free_blocks).min().unwrap_or(0),
+        block_reads_max: simulation.back_ends().filter_map(BackEnd::block_reads_max).max(),
         peak_outstanding: simulation.peak_outstanding(),
         held_by_transaction_limit: simulation.held_requests(),
         precondition_write_amplification: ended.preconditioning.write_amplification(),
@@ -148,7 +148,7 @@ fn gc_events(simulation: &Simulation<'_>) -> Vec<GcEvent> {
         let events = drive.counters().gc_events().iter();
         events.map(|event| GcEvent { drive: number, ..*event }).collect::<Vec<_>>()
     };
-    let mut events: Vec<GcEvent> = (0..).zip(simulation.drives()).flat_map(of_drive).collect();
+    let mut events: Vec<GcEvent> = (0..).zip(simulation.back_ends()).flat_map(of_drive).collect();
     // The events of one drive already are in this order.
     events.sort_by_key(|event| (event.end_ns, event.drive));
     events
@@ -206,7 +206,7 @@ fn map_report(simulation: &Simulation<'_>) -> Option<MapReport> {
     let totals = simulation.readings().filter_map(|drive| drive.map).reduce(|a, b| a.zip(&b, |a, b| a + b))?;
     let MapTotals { lookups, hits, page_reads, page_programs, write_backs, updates } = totals;
     let hit_ratio = (lookups > 0).then(|| hits as f64 / lookups as f64);
-    let pages_owed = simulation.drives().map(BackEnd::translation_pages_owed).sum();
+    let pages_owed = simulation.back_ends().map(BackEnd::translation_pages_owed).sum();
     Some(MapReport { lookups, hits, hit_ratio, page_reads, page_programs, write_backs, updates, pages_owed })
 }
 
@@ -241,7 +241,7 @@ fn gc_report(simulation: &Simulation<'_>) -> GcReport {
     let mut report = GcReport::default();
     let (mut time_ns, mut held_ns, mut pages_read, mut reads_waiting) = (0, 0u128, 0, 0);
     let (mut longest_ns, mut most_waiting) = (0, 0);
-    for (drive, did) in simulation.drives().zip(simulation.readings()) {
+    for (drive, did) in simulation.back_ends().zip(simulation.readings()) {
         gc_parts(drive, &did, &mut report);
         pages_read += did.work.gc_page_reads;
         reads_waiting += did.gc.reads_waiting_sum;
@@ -269,7 +269,7 @@ fn utilization(simulation: &Simulation<'_>) -> Utilization {
     let (mut plane_ns, mut die_ns, mut channel_ns) = (0, 0, 0);
     let (mut planes, mut dies, mut channels) = (0u64, 0u64, 0u64);
     let (mut plane_in_gc_ns, mut planes_times_gc_ns) = (0u64, 0u128);
-    for (drive, did) in simulation.drives().zip(simulation.readings()) {
+    for (drive, did) in simulation.back_ends().zip(simulation.readings()) {
         plane_ns += did.plane_busy_ns;
         die_ns += did.die_busy_ns;
         channel_ns += did.channel_busy_ns;
@@ -292,7 +292,7 @@ fn utilization(simulation: &Simulation<'_>) -> Utilization {
 }
 
 fn wear(simulation: &Simulation<'_>) -> Wear {
-    let erases = || simulation.drives().flat_map(|d| d.ftl().blocks().iter().map(|b| b.erases));
+    let erases = || simulation.back_ends().flat_map(|d| d.ftl().blocks().iter().map(|b| b.erases));
     let count = erases().count() as f64;
     let mean = erases().map(f64::from).sum::<f64>() / count;
     let variance = erases().map(|e| (f64::from(e) - mean).powi(2)).sum::<f64>() / count;

@@ -460,7 +460,7 @@ impl<'a> Simulation<'a> {
     /// No share of time that the report names exceeds 1, in the part of the run that is measured.
     fn check_shares(&self) {
         let passed_ns = u128::from(self.now_ns() - self.start.now_ns);
-        for (drive, did) in self.drives().zip(self.readings()) {
+        for (drive, did) in self.back_ends().zip(self.readings()) {
             let g = drive.flash_geometry();
             let held_ns = [did.gc.reserved_ns, passed_ns, passed_ns, passed_ns, passed_ns];
             let [in_gc_ns, planes_ns, dies_ns, channels_ns] =

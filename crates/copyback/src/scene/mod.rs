@@ -74,7 +74,7 @@ impl Scene<'_> {
         let setup = Setup { host, source, requests: None, check: true, keep_gc_events: false, keep_requests: true };
         let mut simulation = Simulation::new(vec![(self.config, contents.ftl)], setup);
         simulation.keep_commands(Default::default());
-        let (drive, events) = simulation.drive_and_events(0);
+        let (drive, events) = simulation.back_end_and_events(0);
         let geometry = drive.flash_geometry().clone();
         for &plane in self.collects {
             let plane = drive.geometry().plane_of_flash(PlaneId(plane));
@@ -84,7 +84,7 @@ impl Scene<'_> {
         let commands = simulation.take_commands();
         let mut requests = simulation.collector.take_records();
         requests.sort_by_key(|record| record.index);
-        let of_drive = simulation.drives().map(|drive| (drive.counts(), drive.work())).next();
+        let of_drive = simulation.back_ends().map(|drive| (drive.counts(), drive.work())).next();
         let (counts, work) = of_drive.expect("there is a drive");
         Ok(Played { geometry, commands, requests, counts, work })
     }

@@ -5,11 +5,11 @@
 
 use super::admission::Admission;
 use super::dies::die_table::DieTable;
-use super::drive_policies::Scheme;
 use super::gc::gc_state::Collector;
 use super::map::data_map::DataMap;
 use super::requests::host_data::HostData;
 use super::run_records::Records;
+use super::scheme::Scheme;
 pub(super) use crate::dispatch::queues::Queue;
 use crate::dispatch::queues::Queues;
 use crate::dispatch::txn::Txns;

@@ -1,4 +1,4 @@
-//! The interface of a drive for the rest of the simulation, and shorthands for its lists.
+//! The interface of the back end for the rest of the simulation, and shorthands for its lists.
 
 use super::back_end::BackEnd;
 use super::dies::die::DieState;

@@ -74,7 +74,7 @@ fn first_collections(config: &RunConfig, seed: u64) -> Vec<GcEvent> {
     let setup = Setup { host, source, requests: None, check: false, keep_gc_events: true, keep_requests: false };
     let mut simulation = Simulation::new(vec![(config, ftl)], setup);
     simulation.run(&mut |_| {}).expect("it runs");
-    let drive = simulation.drives().next().expect("there is a drive");
+    let drive = simulation.back_ends().next().expect("there is a drive");
     let mut seen = vec![0; planes as usize];
     let is_early = |event: &&GcEvent| {
         // A collection that takes the die's other plane along is one of both.

@@ -415,7 +415,7 @@ fn every_cause_of_waiting_is_charged_to_the_nanosecond() {
         keep_requests: true,
     };
     let mut simulation = Simulation::new(vec![(&config, ftl)], setup);
-    let (drive, events) = simulation.drive_and_events(0);
+    let (drive, events) = simulation.back_end_and_events(0);
     let first_block_of = |plane: u32| BlockId(plane * 16);
     for (plane, source) in
         [(0, Source::MAP), (1, Source::SCRUB), (2, Source::WEAR), (3, Source::PARITY), (4, Source::GC)]

@@ -48,7 +48,10 @@ fn work(drives: u64, from: u64, to: u64) {
     let members = (0..drives).map(|_| (&config, ftl.clone())).collect();
     let mut simulation = Simulation::new(members, setup(&mut source, HostConfig::default()));
     simulation.run(&mut |_| {}).expect("the run ends well");
-    assert!(simulation.drives().next().expect("a drive").counters().work().block_erases > 0, "nothing was collected");
+    assert!(
+        simulation.back_ends().next().expect("a drive").counters().work().block_erases > 0,
+        "nothing was collected"
+    );
 }
 
 /// A run that keeps and checks nothing.
@@ -123,7 +126,7 @@ fn work_of_all(drives: u64, from: u64, to: u64) {
     let members = (0..drives).map(|_| (&config, ftl.clone())).collect();
     let mut simulation = Simulation::new(members, setup(&mut source, HostConfig::default()));
     simulation.run(&mut |_| {}).expect("the run ends well");
-    assert!(simulation.drives().all(|drive| drive.counters().work().block_erases > 0), "nothing was collected");
+    assert!(simulation.back_ends().all(|drive| drive.counters().work().block_erases > 0), "nothing was collected");
 }
 
 #[test]
@@ -170,7 +173,10 @@ fn work_of_workloads(workloads: u64, from: u64, to: u64) {
     let mut simulation = Simulation::new(vec![(&config, ftl)], setup(&mut nothing, HostConfig::default()));
     simulation.set_workloads((0..workloads).map(stream).collect());
     simulation.run(&mut |_| {}).expect("the run ends well");
-    assert!(simulation.drives().next().expect("a drive").counters().work().block_erases > 0, "nothing was collected");
+    assert!(
+        simulation.back_ends().next().expect("a drive").counters().work().block_erases > 0,
+        "nothing was collected"
+    );
 }
 
 #[test]
@@ -221,7 +227,10 @@ fn work_of_tasks(config: &RunConfig, depth: u64, from: u64, to: u64) {
     let mut source = Metered { source: mix(units, to + 1, 0), meter: Meter::new(from, to) };
     let mut simulation = Simulation::new(vec![(config, ftl)], setup(&mut source, host));
     simulation.run(&mut |_| {}).expect("the run ends well");
-    assert!(simulation.drives().next().expect("a drive").counters().work().block_erases > 0, "nothing was collected");
+    assert!(
+        simulation.back_ends().next().expect("a drive").counters().work().block_erases > 0,
+        "nothing was collected"
+    );
 }
 
 /// Policies of admission and redundancy.
@@ -343,7 +352,7 @@ fn work_of_twins(pages_per_block: u32) {
     let mut simulation = Simulation::new(vec![(&config, ftl)], setup(&mut source, config.host.clone()));
     simulation.start().expect("there are requests");
     let mut run_until_moved = |pages| {
-        while simulation.drives().next().expect("a drive").counters().work().gc_page_programs < pages {
+        while simulation.back_ends().next().expect("a drive").counters().work().gc_page_programs < pages {
             assert!(simulation.step().expect("the run goes on"), "the run ends before {pages} pages are moved");
         }
     };

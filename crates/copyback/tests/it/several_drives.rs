@@ -65,7 +65,7 @@ fn run(drives: Vec<(&RunConfig, Ftl)>, requests: &[Request]) -> Result<Results, 
     };
     let mut simulation = Simulation::new(drives, setup);
     simulation.run(&mut |_| {})?;
-    let work = simulation.drives().map(|d| d.counters().work().clone()).collect();
+    let work = simulation.back_ends().map(|d| d.counters().work().clone()).collect();
     Ok(Results { records: simulation.collector.take_records(), work })
 }
 

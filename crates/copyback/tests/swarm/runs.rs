@@ -242,7 +242,7 @@ pub fn run_together(
         let setup = Setup { host, source, requests: None, check: true, keep_gc_events: false, keep_requests: true };
         let mut simulation = Simulation::new(drives, setup);
         simulation.run(&mut comes_to_an_end())?;
-        let work = simulation.drives().map(|d| d.counters().work().clone()).collect();
+        let work = simulation.back_ends().map(|d| d.counters().work().clone()).collect();
         Ok((simulation.collector.take_records(), work))
     })
 }
@@ -288,7 +288,7 @@ fn run_disturbed(case: &Case, ftl: Ftl, check: bool, keep: bool) -> Result<(Outc
             assert!(events < EVENTS_MAX, "the run does not come to an end");
         }
         simulation.check_end();
-        check_contents(case, &held_before, simulation.drives().next().expect("there is a drive").ftl());
+        check_contents(case, &held_before, simulation.back_ends().next().expect("there is a drive").ftl());
         Ok((outcome_of(simulation, preconditioning), relocated))
     })
 }
@@ -327,7 +327,7 @@ fn check_contents(case: &Case, held_before: &[bool], ftl: &Ftl) {
 }
 
 fn relocate(simulation: &mut Simulation<'_>, wanted: &Relocation) -> Result<bool, RunError> {
-    let blocks = simulation.drives().next().expect("there is a drive").geometry().blocks;
+    let blocks = simulation.back_ends().next().expect("there is a drive").geometry().blocks;
     let source = [Source::SCRUB, Source::WEAR, Source::MAP, Source::PARITY][usize::from(wanted.source)];
     for block in (0..blocks).map(|b| BlockId((wanted.block % blocks + b) % blocks)) {
         if simulation.relocate(0, block, source)? {

@@ -12,7 +12,7 @@ use super::command_path::CommandPath;
 use super::{Flash, Phase};
 use crate::config::device::PLANES_MAX;
 use crate::flash::command::{Command, FlashOp};
-use crate::flash::die::NO_COMMAND;
+use crate::flash::dies::flash_die::NO_COMMAND;
 use crate::flash::geometry::Geometry;
 use crate::flash::observer::Observer;
 use crate::flash::timing::Timing;

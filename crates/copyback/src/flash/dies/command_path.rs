@@ -3,7 +3,7 @@
 use super::{Flash, PageOut, Phase, TransferEnd};
 use crate::flash::channel::{Channel, TransferClass, Waiters};
 use crate::flash::command::{Command, CommandPlane, FlashOp, Source};
-use crate::flash::die::{FlashDie, NO_COMMAND};
+use crate::flash::dies::flash_die::{FlashDie, NO_COMMAND};
 use crate::flash::geometry::Geometry;
 use crate::flash::observer::{Carries, Observer};
 use crate::flash::timing::Timing;

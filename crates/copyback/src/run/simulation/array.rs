@@ -11,7 +11,7 @@ use crate::observe::array_report::RoundTotals;
 use crate::run::RunError;
 use crate::sim::index::RequestId;
 use crate::sim::queue::Timer;
-use crate::ssd::device::Completion;
+use crate::ssd::drive::Completion;
 use crate::ssd::gc::coordination::Report;
 use copyback_workload::Request;
 
@@ -76,7 +76,7 @@ impl Simulation<'_> {
     /// Puts a volume over the drives. Before the run starts.
     pub fn form_array(&mut self, config: &ArrayConfig, coordination: &CoordinationConfig) {
         assert_eq!(self.members.len(), config.drives as usize, "drives of the array");
-        let geometries = || self.drives().map(|drive| drive.geometry());
+        let geometries = || self.back_ends().map(|drive| drive.geometry());
         let drive_bytes = geometries().map(|geometry| geometry.logical_bytes()).min().unwrap_or(0);
         let grain_bytes = grain_bytes(geometries().map(|geometry| u64::from(geometry.unit_bytes)));
         let volume = Volume::new(config, drive_bytes, grain_bytes, self.check);
@@ -136,10 +136,10 @@ impl Simulation<'_> {
     pub(super) fn addressable_units(&self) -> u64 {
         match &self.array {
             Some(array) if !array.names_drives => {
-                let unit_bytes = self.drives().next().map_or(1, |drive| u64::from(drive.geometry().unit_bytes));
+                let unit_bytes = self.back_ends().next().map_or(1, |drive| u64::from(drive.geometry().unit_bytes));
                 array.volume.layout().capacity_bytes() / unit_bytes
             }
-            _ => self.drives().map(|drive| u64::from(drive.geometry().logical_units)).sum(),
+            _ => self.back_ends().map(|drive| u64::from(drive.geometry().logical_units)).sum(),
         }
     }
 
@@ -366,7 +366,7 @@ impl Simulation<'_> {
         let Some(array) = &mut self.array else { return };
         let bytes = array.volume.take_unplaced_bytes();
         if bytes > 0 {
-            let unit_bytes = self.drives().next().map_or(1, |drive| u64::from(drive.geometry().unit_bytes));
+            let unit_bytes = self.back_ends().next().map_or(1, |drive| u64::from(drive.geometry().unit_bytes));
             self.collector.written_units += bytes / unit_bytes;
         }
     }

@@ -108,7 +108,7 @@ impl Simulation<'_> {
     /// Records all that drives and volume do in a window; nothing without an array. Call it before the run starts, and
     /// after all other requests for measures: a window without a start begins at the end of the warm-up.
     pub fn record_window(&mut self, focus: Focus) {
-        let dies: Vec<u32> = self.drives().map(|drive| drive.geometry().dies).collect();
+        let dies: Vec<u32> = self.back_ends().map(|drive| drive.geometry().dies).collect();
         let warms_up = self.watch.is_some();
         let Some(array) = &mut self.array else { return };
         let mut recorder = Recorder::new(focus, dies);
@@ -135,7 +135,7 @@ impl Simulation<'_> {
     pub(super) fn restart_array(&mut self) {
         let now_ns = self.events.now_ns();
         let rounds = self.rounds().unwrap_or_default();
-        let coordination = self.drives().map(|drive| drive.coordination_totals().unwrap_or_default()).collect();
+        let coordination = self.back_ends().map(|drive| drive.coordination_totals().unwrap_or_default()).collect();
         let Some(array) = &mut self.array else { return };
         let measures = &mut array.measures;
         measures.parts.iter_mut().for_each(|of_drive| *of_drive = Default::default());
@@ -154,7 +154,7 @@ impl Simulation<'_> {
         let array = self.array.as_ref()?;
         let measures = &array.measures;
         let passed_ns = (now_ns - self.start.now_ns).max(1) as f64;
-        let drives = self.drives().zip(self.readings()).enumerate().map(|(at, (drive, did))| {
+        let drives = self.back_ends().zip(self.readings()).enumerate().map(|(at, (drive, did))| {
             let [read, write] = measures.parts[at].each_ref().map(Latencies::summary);
             let dies_ns = passed_ns * f64::from(drive.geometry().dies);
             DriveReport {

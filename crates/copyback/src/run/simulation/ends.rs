@@ -4,7 +4,7 @@ use super::Simulation;
 use crate::observe::report::CAUSES;
 use crate::run::RunError;
 use crate::sim::index::RequestId;
-use crate::ssd::device::Completion;
+use crate::ssd::drive::Completion;
 
 impl Simulation<'_> {
     /// Takes the completed requests of a drive, until there are no more.

@@ -12,7 +12,7 @@ use crate::run::overload::{self, Load};
 use crate::sim::queue::EventQueue;
 use crate::ssd::back_end::BackEnd;
 use crate::ssd::counter_readings::Reading;
-use crate::ssd::device::UnitCounts;
+use crate::ssd::drive::UnitCounts;
 
 /// The start of the measured part of a run, and the counters at that time.
 #[derive(Clone, Debug, Default)]
@@ -52,7 +52,7 @@ impl Simulation<'_> {
             written_units: self.written_units(),
             units: self.unit_counts(),
             held_requests: self.held_requests,
-            drives: self.drives().map(|drive| drive.reading(now_ns)).collect(),
+            drives: self.back_ends().map(|drive| drive.reading(now_ns)).collect(),
         }
     }
 
@@ -82,7 +82,7 @@ impl Simulation<'_> {
     /// The work of each drive in the measured part.
     pub fn readings(&self) -> impl Iterator<Item = Reading> {
         let now_ns = self.events.now_ns();
-        self.drives().zip(&self.start.drives).map(move |(drive, start)| drive.reading(now_ns).since(start))
+        self.back_ends().zip(&self.start.drives).map(move |(drive, start)| drive.reading(now_ns).since(start))
     }
 
     /// Requests of the measured part that waited because their drive had its maximum of transactions.
@@ -118,14 +118,14 @@ impl Simulation<'_> {
     /// The last request has completed: no host waits for the later work of the drives.
     pub(super) fn note_last_end(&mut self) {
         self.track.end(self.position());
-        self.work_at_last_end = Some(self.drives().map(BackEnd::work).collect());
+        self.work_at_last_end = Some(self.back_ends().map(BackEnd::work).collect());
     }
 
     /// The work of all drives in the measured part until its last request ended. Call it at the end of the run.
     pub fn work_until_last_end(&self) -> FlashWork {
         let none = FlashWork::default();
         let starts = self.start.drives.iter().map(|start| &start.work);
-        let ends = self.work_at_last_end.clone().unwrap_or_else(|| self.drives().map(BackEnd::work).collect());
+        let ends = self.work_at_last_end.clone().unwrap_or_else(|| self.back_ends().map(BackEnd::work).collect());
         let did = ends.iter().zip(starts).map(|(end, start)| end.zip(start, |now, then| now - then));
         did.fold(none, |sum, did| sum.zip(&did, |a, b| a + b))
     }
@@ -165,7 +165,7 @@ impl Simulation<'_> {
     /// Physical units of all drives less the logical ones.
     fn spare_units(&self) -> u64 {
         let spare = |geometry: &Geometry| u64::from(geometry.physical_units - geometry.logical_units);
-        self.drives().map(|drive| spare(drive.geometry())).sum()
+        self.back_ends().map(|drive| spare(drive.geometry())).sum()
     }
 
     /// Samples the drives before the events of this time, or updates the window.
@@ -219,7 +219,7 @@ impl Simulation<'_> {
     }
 
     /// The drives of the run.
-    pub fn drives(&self) -> impl Iterator<Item = &BackEnd> {
+    pub fn back_ends(&self) -> impl Iterator<Item = &BackEnd> {
         self.members.iter().map(|m| m.ssd.back_end())
     }
 
@@ -249,7 +249,7 @@ impl Simulation<'_> {
     }
 
     /// A drive and the event queue, with which a caller starts work of other tasks on the drive.
-    pub fn drive_and_events(&mut self, member: usize) -> (&mut BackEnd, &mut EventQueue) {
+    pub fn back_end_and_events(&mut self, member: usize) -> (&mut BackEnd, &mut EventQueue) {
         // Its totals are read after the next event, with all work that was started on it.
         if !std::mem::replace(&mut self.members[member].is_listed, true) {
             self.marked.push(member as u32);

@@ -1,6 +1,6 @@
 //! Units that the host accessed, counted by the place where they were found.
 
-use crate::ssd::device::UnitCounts;
+use crate::ssd::drive::UnitCounts;
 
 /// The counts of one SSD.
 #[derive(Default)]

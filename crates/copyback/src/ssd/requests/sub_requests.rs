@@ -7,7 +7,7 @@ use crate::host::splitter::SubRequest;
 use crate::observe::report::Cause;
 use crate::sim::index::{DieId, LogicalUnit, PlaneId, RequestId, TxnId};
 use crate::sim::queue::EventQueue;
-use crate::ssd::device::Ssd;
+use crate::ssd::drive::Ssd;
 use crate::ssd::requests::eviction_waits::WaitBreakdown;
 
 impl Ssd {

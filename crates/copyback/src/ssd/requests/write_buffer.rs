@@ -7,9 +7,9 @@ use crate::host::splitter::SubRequest;
 use crate::observe::report::Cause;
 use crate::sim::index::{DieId, LogicalUnit, PlaneId, RequestId, TxnId};
 use crate::sim::queue::{EventQueue, Timer};
-use crate::ssd::device::Ssd;
+use crate::ssd::drive::Ssd;
 use crate::ssd::requests::eviction_waits::{FreedSpace, OperationTime, WaitBreakdown};
-use crate::ssd::requests::progress::Completion;
+use crate::ssd::requests::open_requests::Completion;
 use std::collections::VecDeque;
 
 /// An operation of a request that ends in DRAM at a known time.

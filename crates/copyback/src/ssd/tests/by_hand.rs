@@ -13,8 +13,8 @@ use crate::run::preconditioning::preconditioned;
 use crate::sim::index::{BlockId, DieId, JobId, LogicalUnit, PlaneId, TxnId};
 use crate::sim::queue::EventQueue;
 use crate::ssd::admission::page_reservations::PageReservations;
+use crate::ssd::alarms::{ALARMS, Alarms, Timers};
 use crate::ssd::back_end::BackEnd;
-use crate::ssd::timers::{ALARMS, Alarms, Timers};
 use crate::tasks::job::{Footprint, Job, Purpose};
 
 /// An empty drive on one channel, 32 blocks of 8 pages a plane, whose writes choose their die.
@@ -57,31 +57,31 @@ fn drive_with(
     (BackEnd::new(&config.back_end(), ftl, timers, check, false), events)
 }
 
-fn write(drive: &mut BackEnd, die: u32, events: &mut EventQueue) -> TxnId {
-    let id = drive.add_txn(Txn::new(Role::Write, LogicalUnit(0), 1, DieId(die), PlaneId::NONE));
-    drive.submit(id, events);
+fn write(back_end: &mut BackEnd, die: u32, events: &mut EventQueue) -> TxnId {
+    let id = back_end.add_txn(Txn::new(Role::Write, LogicalUnit(0), 1, DieId(die), PlaneId::NONE));
+    back_end.submit(id, events);
     id
 }
 
 /// Reserves all pages of a die for others.
-fn reserve_all(drive: &mut BackEnd, die: u32) {
+fn reserve_all(back_end: &mut BackEnd, die: u32) {
     let die = DieId(die);
-    while drive.reservable(die, PlaneId::NONE) > 0 {
-        drive.reserve_page(die, PlaneId::NONE);
+    while back_end.reservable(die, PlaneId::NONE) > 0 {
+        back_end.reserve_page(die, PlaneId::NONE);
     }
 }
 
 /// The first die in order is no better than any other unless it has room.
 #[test]
 fn a_write_that_leaves_its_die_goes_where_room_is() {
-    let (mut drive, mut events) = drive(3, 1, "");
-    reserve_all(&mut drive, 0);
-    reserve_all(&mut drive, 1);
-    let id = write(&mut drive, 0, &mut events);
-    assert_eq!((drive.txns[id].die, drive.dies.waiting_for_space()), (DieId(0), 1));
-    drive.send_waiters_elsewhere(DieId(0), &mut events);
+    let (mut back_end, mut events) = drive(3, 1, "");
+    reserve_all(&mut back_end, 0);
+    reserve_all(&mut back_end, 1);
+    let id = write(&mut back_end, 0, &mut events);
+    assert_eq!((back_end.txns[id].die, back_end.dies.waiting_for_space()), (DieId(0), 1));
+    back_end.send_waiters_elsewhere(DieId(0), &mut events);
     assert_eq!(
-        (drive.txns[id].die, drive.dies.waiting_for_space(), drive.dies[DieId(0)].waiting_for_space()),
+        (back_end.txns[id].die, back_end.dies.waiting_for_space(), back_end.dies[DieId(0)].waiting_for_space()),
         (DieId(2), 0, 0)
     );
 }
@@ -92,26 +92,26 @@ fn a_write_that_leaves_its_die_goes_where_room_is() {
 fn a_write_whose_die_has_no_page_left_waits_for_no_collection() {
     let as_task = "preemption = { policy = \"always\" }
                    trigger = { policy = \"watermark\", scope = \"device\", soft = 4 }";
-    let (mut drive, mut events) = drive(3, 1, as_task);
-    reserve_all(&mut drive, 0);
-    let id = write(&mut drive, 0, &mut events);
-    assert_eq!((drive.txns[id].die, drive.dies.waiting_for_space()), (DieId(1), 0));
+    let (mut back_end, mut events) = drive(3, 1, as_task);
+    reserve_all(&mut back_end, 0);
+    let id = write(&mut back_end, 0, &mut events);
+    assert_eq!((back_end.txns[id].die, back_end.dies.waiting_for_space()), (DieId(1), 0));
 }
 
 /// A die that executes a command is busy, even if no transaction waits there.
 #[test]
 fn a_write_that_chooses_its_die_passes_one_that_is_busy() {
-    let (mut drive, _) = drive(2, 1, "");
-    drive.flash.inside().dies[0].array.set_at(0);
-    assert_eq!(drive.place(LogicalUnit(0)).die, DieId(1));
+    let (mut back_end, _) = drive(2, 1, "");
+    back_end.flash.inside().dies[0].array.set_at(0);
+    assert_eq!(back_end.place(LogicalUnit(0)).die, DieId(1));
 }
 
 /// A scene may request a collection on a plane where nothing is reclaimable.
 #[test]
 fn a_plane_without_a_full_block_is_not_collected() {
-    let (mut drive, mut events) = drive(1, 1, "");
-    assert!(!drive.collect_once(PlaneId(0), &mut events));
-    assert_eq!(drive.dies[DieId(0)].jobs_waiting(), 0);
+    let (mut back_end, mut events) = drive(1, 1, "");
+    assert!(!back_end.collect_once(PlaneId(0), &mut events));
+    assert_eq!(back_end.dies[DieId(0)].jobs_waiting(), 0);
 }
 
 const GLOBAL: &str = "granularity = { policy = \"block\", destination = \"global\" }\n";
@@ -119,51 +119,51 @@ const GLOBAL: &str = "granularity = { policy = \"block\", destination = \"global
 /// Pages of the other plane of the die count, too: less one block if that plane's job is assumed to have begun.
 #[test]
 fn a_plane_takes_moves_as_far_as_its_die_keeps_what_it_reserved() {
-    let (mut drive, _) = drive(2, 2, GLOBAL);
+    let (mut back_end, _) = drive(2, 2, GLOBAL);
     let mut most_reserved = |beginning: PlaneId| {
-        drive.admission.reservations = PageReservations::new(Space::new(&drive.geometry, 1), None);
+        back_end.admission.reservations = PageReservations::new(Space::new(&back_end.geometry, 1), None);
         let mut reserved = 0;
-        while drive.would_accept_move(PlaneId(0), beginning) {
-            drive.reserve_page(DieId(0), PlaneId::NONE);
+        while back_end.would_accept_move(PlaneId(0), beginning) {
+            back_end.reserve_page(DieId(0), PlaneId::NONE);
             reserved += 1;
         }
         assert!(reserved > 0, "a drive that reserved nothing takes moves");
         reserved
     };
-    assert_eq!(most_reserved(PlaneId::NONE) - most_reserved(PlaneId(1)), drive.geometry.pages_per_block);
+    assert_eq!(most_reserved(PlaneId::NONE) - most_reserved(PlaneId(1)), back_end.geometry.pages_per_block);
 }
 
 /// Moves of other planes count like those of the collection that has the die.
 #[test]
 fn a_page_that_is_on_its_way_to_a_plane_takes_one_page_from_the_host() {
     let used = "precondition = { mode = \"random\", overwrites = 1.0 }\nfrontier = { policy = \"single\" }\n";
-    let (mut drive, mut events) = drive(2, 1, &format!("{GLOBAL}{used}"));
-    assert!(drive.collect_once(PlaneId(0), &mut events));
-    drive.begin_job(DieId(0), &mut events);
-    assert!(drive.gc.jobs[drive.dies[DieId(0)].reserved_by()].moves_left() > 0);
-    let left = drive.host_pages_left(PlaneId(0));
-    drive.admission.reservations.expect_move(PlaneId(0));
-    assert_eq!(drive.host_pages_left(PlaneId(0)), left - 1);
+    let (mut back_end, mut events) = drive(2, 1, &format!("{GLOBAL}{used}"));
+    assert!(back_end.collect_once(PlaneId(0), &mut events));
+    back_end.begin_job(DieId(0), &mut events);
+    assert!(back_end.gc.jobs[back_end.dies[DieId(0)].reserved_by()].moves_left() > 0);
+    let left = back_end.host_pages_left(PlaneId(0));
+    back_end.admission.reservations.expect_move(PlaneId(0));
+    assert_eq!(back_end.host_pages_left(PlaneId(0)), left - 1);
 }
 
 /// A page goes to the die with the fewest waiting requests, among the dies that stay at or above their watermark.
 #[test]
 fn a_plane_that_a_page_would_bring_below_its_watermark_is_the_last_to_get_it() {
-    let (mut drive, _) = drive(3, 1, GLOBAL);
+    let (mut back_end, _) = drive(3, 1, GLOBAL);
     let mut units = (0..).map(LogicalUnit);
     // This many pages of each plane are used; a request waits at die 1, and none at die 2.
     for (plane, pages) in [(0, 9), (1, 1), (2, 5)] {
         for _ in 0..pages {
-            drive.ftl.write_page(PlaneId(plane), &[units.next().unwrap()], 0);
+            back_end.ftl.write_page(PlaneId(plane), &[units.next().unwrap()], 0);
         }
     }
-    drive.dies[DieId(1)].begin_wait(true, false);
+    back_end.dies[DieId(1)].begin_wait(true, false);
     let purpose = Purpose { source: Source::GC, picks_victim: true, reserves_die: true };
-    drive.gc.jobs.push(Job::new(purpose, DieId(0), Footprint::one(PlaneId(0), BlockId::NONE), 1));
-    let left = drive.ftl.pages_left(PlaneId(2), Stream::Moved);
+    back_end.gc.jobs.push(Job::new(purpose, DieId(0), Footprint::one(PlaneId(0), BlockId::NONE), 1));
+    let left = back_end.ftl.pages_left(PlaneId(2), Stream::Moved);
     let mut destination = |watermark: u32| {
-        drive.scheme.settings.collection.watermark_pages = watermark;
-        drive.destination_of(JobId(0))
+        back_end.scheme.settings.collection.watermark_pages = watermark;
+        back_end.destination_of(JobId(0))
     };
     assert_eq!([destination(left - 1), destination(left)], [PlaneId(2), PlaneId(1)]);
 }
@@ -171,31 +171,31 @@ fn a_plane_that_a_page_would_bring_below_its_watermark_is_the_last_to_get_it() {
 /// If a die is idle because writes at it wait for space, its time is collection's. If none waits, no task is charged.
 #[test]
 fn a_die_at_rest_whose_writes_wait_for_space_is_kept_by_collection() {
-    let (mut drive, mut events) = drive(2, 1, "");
-    reserve_all(&mut drive, 0);
-    write(&mut drive, 0, &mut events);
-    drive.update_clock(DieId(1), 0);
-    let shown = [0, 1].map(|die| drive.dies[DieId(die)].clocks().read(1_000));
+    let (mut back_end, mut events) = drive(2, 1, "");
+    reserve_all(&mut back_end, 0);
+    write(&mut back_end, 0, &mut events);
+    back_end.update_clock(DieId(1), 0);
+    let shown = [0, 1].map(|die| back_end.dies[DieId(die)].clocks().read(1_000));
     assert_eq!(shown.map(|clocks| clocks[Occupant::Gc as usize]), [1_000, 0]);
     assert_eq!(shown.map(|clocks| clocks[Occupant::NoWork as usize]), [0, 1_000]);
 }
 
 #[test]
 fn a_report_of_those_who_wait_leaves_out_dies_at_rest() {
-    let (mut drive, mut events) = drive(2, 1, "");
-    assert_eq!(drive.describe_waiting(), "");
-    reserve_all(&mut drive, 1);
-    write(&mut drive, 1, &mut events);
-    let text = drive.describe_waiting();
+    let (mut back_end, mut events) = drive(2, 1, "");
+    assert_eq!(back_end.describe_waiting(), "");
+    reserve_all(&mut back_end, 1);
+    write(&mut back_end, 1, &mut events);
+    let text = back_end.describe_waiting();
     assert!(text.starts_with("die 1: 1 transactions wait, 1 of them for space;"), "{text}");
 }
 
 /// The rest of a drive's work, each event with all that follows from it.
-fn run_to_end(drive: &mut BackEnd, events: &mut EventQueue) {
-    drive.dispatch_ready(events);
+fn run_to_end(back_end: &mut BackEnd, events: &mut EventQueue) {
+    back_end.dispatch_ready(events);
     while let Some((_, timer)) = events.pop() {
-        drive.on_event(timer.0, events);
-        drive.dispatch_ready(events);
+        back_end.on_event(timer.0, events);
+        back_end.dispatch_ready(events);
     }
 }
 
@@ -209,24 +209,24 @@ fn two_full_blocks(more: &str) -> (BackEnd, EventQueue, Footprint) {
             ftl.trim(LogicalUnit(first));
         }
     };
-    let (drive, events) = drive_with(1, 2, more, fill, true);
+    let (back_end, events) = drive_with(1, 2, more, fill, true);
     let footprint = Footprint::one(PlaneId(0), BlockId(0)).and(PlaneId(1), BlockId(32));
-    (drive, events, footprint)
+    (back_end, events, footprint)
 }
 
 /// Pages of one offset are read together, are programmed together, and the blocks are erased together.
 #[test]
 fn a_job_of_two_planes_takes_each_step_on_both() {
-    let (mut drive, mut events, footprint) = two_full_blocks("");
-    drive.start_relocation_of(footprint, Source::WEAR, true);
-    run_to_end(&mut drive, &mut events);
+    let (mut back_end, mut events, footprint) = two_full_blocks("");
+    back_end.start_relocation_of(footprint, Source::WEAR, true);
+    run_to_end(&mut back_end, &mut events);
     assert_eq!(
-        (drive.records.counters.work().other_page_reads, drive.records.counters.work().other_page_programs),
+        (back_end.records.counters.work().other_page_reads, back_end.records.counters.work().other_page_programs),
         (14, 14)
     );
-    assert_eq!(drive.records.counters.work().multi_plane_commands, 7 + 7 + 1);
-    assert_eq!((drive.ftl.blocks()[BlockId(0)].erases, drive.ftl.blocks()[BlockId(32)].erases), (1, 1));
-    drive.check_end(events.now_ns());
+    assert_eq!(back_end.records.counters.work().multi_plane_commands, 7 + 7 + 1);
+    assert_eq!((back_end.ftl.blocks()[BlockId(0)].erases, back_end.ftl.blocks()[BlockId(32)].erases), (1, 1));
+    back_end.check_end(events.now_ns());
 }
 
 /// A job that reserves its die excludes the host until its end. A job that reserves no die lets a read go after its
@@ -234,24 +234,24 @@ fn a_job_of_two_planes_takes_each_step_on_both() {
 #[test]
 fn a_job_without_a_reservation_lets_the_order_decide_before_each_step() {
     let read_done_ns = |reserves_die: bool| {
-        let (mut drive, mut events, footprint) =
+        let (mut back_end, mut events, footprint) =
             two_full_blocks("order = { policy = \"priority\", first = \"read-write-gc\" }");
-        drive.start_relocation_of(footprint, Source::WEAR, reserves_die);
-        drive.dispatch_ready(&mut events);
-        let id = drive.add_txn(Txn::new(Role::Read, LogicalUnit(5), 1, DieId(0), PlaneId(0)));
-        drive.submit(id, &mut events);
+        back_end.start_relocation_of(footprint, Source::WEAR, reserves_die);
+        back_end.dispatch_ready(&mut events);
+        let id = back_end.add_txn(Txn::new(Role::Read, LogicalUnit(5), 1, DieId(0), PlaneId(0)));
+        back_end.submit(id, &mut events);
         let mut read_ns = 0;
-        drive.dispatch_ready(&mut events);
+        back_end.dispatch_ready(&mut events);
         while let Some((now_ns, timer)) = events.pop() {
-            drive.on_event(timer.0, &mut events);
-            drive.dispatch_ready(&mut events);
-            if let Some(done) = drive.take_done() {
-                drive.remove_txn(done);
+            back_end.on_event(timer.0, &mut events);
+            back_end.dispatch_ready(&mut events);
+            if let Some(done) = back_end.take_done() {
+                back_end.remove_txn(done);
                 read_ns = now_ns;
             }
         }
-        drive.check_end(events.now_ns());
-        assert_eq!(drive.records.counters.work().other_page_programs, 14);
+        back_end.check_end(events.now_ns());
+        assert_eq!(back_end.records.counters.work().other_page_programs, 14);
         (read_ns, events.now_ns())
     };
     let ((alone_ns, end_ns), (shared_ns, _)) = (read_done_ns(true), read_done_ns(false));
@@ -265,32 +265,32 @@ fn policies_see_who_waits_what_is_free_and_what_is_left() {
     use crate::ftl::core::Move;
     use crate::sim::index::PhysicalUnit;
     use crate::tasks::view::{Class, DieView, WorkLeft};
-    let (mut drive, mut events) =
+    let (mut back_end, mut events) =
         drive(2, 2, "preemption = { policy = \"points\" }\nadmit = { policy = \"window\", slots = 4 }\n");
     let (die, plane) = (DieId(1), PlaneId(3));
-    let page = drive.ftl.write_page(plane, &[LogicalUnit(7)], 0);
-    let mut submit = |drive: &mut BackEnd, role, unit, plane, urgent| {
+    let page = back_end.ftl.write_page(plane, &[LogicalUnit(7)], 0);
+    let mut submit = |back_end: &mut BackEnd, role, unit, plane, urgent| {
         let mut txn = Txn::new(role, LogicalUnit(unit), 1, die, plane);
         (txn.arrival_ns, txn.high_priority) = (u64::from(unit), urgent);
-        let id = drive.add_txn(txn);
-        drive.submit(id, &mut events);
+        let id = back_end.add_txn(txn);
+        back_end.submit(id, &mut events);
         id
     };
-    submit(&mut drive, Role::Write, 1, PlaneId(2), false);
-    let second = submit(&mut drive, Role::Write, 2, plane, true);
-    let read = submit(&mut drive, Role::Read, 7, PlaneId::NONE, false);
-    submit(&mut drive, Role::Write, 3, PlaneId::NONE, false);
-    submit(&mut drive, Role::Read, 9, PlaneId::NONE, false);
-    assert!(drive.visible_die(die, 5).work_left().is_none(), "no collection has the die");
-    let unit = drive.geometry.unit_of_page(page);
+    submit(&mut back_end, Role::Write, 1, PlaneId(2), false);
+    let second = submit(&mut back_end, Role::Write, 2, plane, true);
+    let read = submit(&mut back_end, Role::Read, 7, PlaneId::NONE, false);
+    submit(&mut back_end, Role::Write, 3, PlaneId::NONE, false);
+    submit(&mut back_end, Role::Read, 9, PlaneId::NONE, false);
+    assert!(back_end.visible_die(die, 5).work_left().is_none(), "no collection has the die");
+    let unit = back_end.geometry.unit_of_page(page);
     let moves = (0..3).map(|at| Move { unit: LogicalUnit(at), from: PhysicalUnit(unit.0 + at) }).collect();
     let purpose = Purpose { source: Source::GC, picks_victim: true, reserves_die: true };
     let mut job = Job::new(purpose, die, Footprint::one(plane, BlockId::NONE), 1);
     job.begin(BlockId::NONE, moves, 0, 1);
     job.take_for_read(1);
-    drive.gc.jobs.push(job);
-    drive.dies.reserve(die, JobId(0), Source::GC, 0, 0);
-    let seen = drive.visible_die(die, 5);
+    back_end.gc.jobs.push(job);
+    back_end.dies.reserve(die, JobId(0), Source::GC, 0, 0);
+    let seen = back_end.visible_die(die, 5);
     assert_eq!((seen.now_ns(), seen.die(), seen.geometry().planes), (5, die, 4));
     assert_eq!(Class::ALL.map(|class| seen.waiting(class)), [0, 2, 3], "the last read waits for a slot");
     assert_eq!([2, 3, u32::MAX].map(|p| seen.waiting_for(Class::Write, PlaneId(p))), [1, 1, 1]);
@@ -304,8 +304,8 @@ fn policies_see_who_waits_what_is_free_and_what_is_left() {
     assert_eq!((seen.free_blocks(plane), seen.free_pages(plane)), (31, 31 * 8 + 7));
     assert_eq!(seen.work_left(), Some(WorkLeft { plane, pages_to_read: 2, pages_to_program: 3, steps: 6 }));
     // Hot data follows.
-    drive.gc.jobs[JobId(0)].hot_mut().push(Move { unit: LogicalUnit(5), from: PhysicalUnit(unit.0 + 5) });
-    let left = drive.visible_die(die, 5).work_left();
+    back_end.gc.jobs[JobId(0)].hot_mut().push(Move { unit: LogicalUnit(5), from: PhysicalUnit(unit.0 + 5) });
+    let left = back_end.visible_die(die, 5).work_left();
     assert_eq!(left, Some(WorkLeft { plane, pages_to_read: 3, pages_to_program: 4, steps: 8 }));
 }
 
@@ -322,17 +322,17 @@ fn hot_moves_are_separated_if_each_plane_takes_both_kinds() {
                                  blocks_per_plane = 32, pages_per_block = 8, page_size = \"4 KiB\",
                                  mapping_unit = \"1 KiB\" }";
     for (mixed_pages, are_separated) in [(4, true), (5, false)] {
-        let (mut drive, _) = drive(1, 2, settings);
-        let hotness = drive.map.hotness.as_mut().expect("hot data is known");
+        let (mut back_end, _) = drive(1, 2, settings);
+        let hotness = back_end.map.hotness.as_mut().expect("hot data is known");
         (0..mixed_pages).for_each(|page| hotness.on_written(LogicalUnit(4 * page), 0));
         let mut moves: Vec<_> =
             (0..4 * mixed_pages).map(|at| Move { unit: LogicalUnit(at), from: PhysicalUnit(at) }).collect();
         let purpose = Purpose { source: Source::GC, picks_victim: true, reserves_die: true };
         let footprint = Footprint::one(PlaneId(0), BlockId(0)).and(PlaneId(1), BlockId(32));
-        drive.gc.jobs.push(Job::new(purpose, DieId(0), footprint, 1));
-        drive.take_hot(JobId(0), PlaneId(0), &mut moves, 0);
+        back_end.gc.jobs.push(Job::new(purpose, DieId(0), footprint, 1));
+        back_end.take_hot(JobId(0), PlaneId(0), &mut moves, 0);
         let hot = if are_separated { mixed_pages } else { 0 };
         let expected = (hot as usize, (4 * mixed_pages - hot) as usize);
-        assert_eq!((drive.gc.jobs[JobId(0)].hot().len(), moves.len()), expected, "{mixed_pages} pages");
+        assert_eq!((back_end.gc.jobs[JobId(0)].hot().len(), moves.len()), expected, "{mixed_pages} pages");
     }
 }

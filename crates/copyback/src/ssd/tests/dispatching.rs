@@ -10,8 +10,8 @@ use crate::run::config::RunConfig;
 use crate::run::preconditioning::preconditioned;
 use crate::sim::index::{DieId, LogicalUnit, PlaneId, TxnId};
 use crate::sim::queue::{EventQueue, Timer};
+use crate::ssd::alarms::{ALARMS, Alarm, Alarms, Timers};
 use crate::ssd::back_end::BackEnd;
-use crate::ssd::timers::{ALARMS, Alarm, Alarms, Timers};
 
 mod feedback;
 mod guard;

@@ -11,8 +11,8 @@ use crate::run::config::RunConfig;
 use crate::run::preconditioning::preconditioned;
 use crate::sim::index::{BlockId, ChannelId, DieId, LogicalUnit, PlaneId};
 use crate::sim::queue::EventQueue;
+use crate::ssd::alarms::{ALARMS, Alarm, Alarms, Timers};
 use crate::ssd::back_end::BackEnd;
-use crate::ssd::timers::{ALARMS, Alarm, Alarms, Timers};
 
 const READ_NS: u64 = 60_240;
 const PROGRAM_NS: u64 = 540_960;
@@ -92,26 +92,26 @@ fn at_work(redundancy: &str, first_block: fn(&mut Ftl), write: fn(&mut Ftl)) -> 
     write(&mut ftl);
     let timers = Timers { alarms: Alarms(0), first: ALARMS };
     let mut events = EventQueue::new((ALARMS + BackEnd::timers(&ftl.geometry)) as usize);
-    let mut drive = BackEnd::new(&config.back_end(), ftl, timers, true, false);
-    drive.keep_commands(0, CommandFilter::default());
-    drive.begin_relocation(block, Source::GC, &mut events);
-    drive.dispatch_ready(&mut events);
-    (drive, events)
+    let mut back_end = BackEnd::new(&config.back_end(), ftl, timers, true, false);
+    back_end.keep_commands(0, CommandFilter::default());
+    back_end.begin_relocation(block, Source::GC, &mut events);
+    back_end.dispatch_ready(&mut events);
+    (back_end, events)
 }
 
 /// Submits a transaction of the host, and returns the time at which it ends.
-fn end_of(drive: &mut BackEnd, events: &mut EventQueue, txn: Txn) -> u64 {
-    let id = drive.add_txn(txn);
-    drive.submit(id, events);
-    drive.dispatch_ready(events);
+fn end_of(back_end: &mut BackEnd, events: &mut EventQueue, txn: Txn) -> u64 {
+    let id = back_end.add_txn(txn);
+    back_end.submit(id, events);
+    back_end.dispatch_ready(events);
     loop {
         let (now_ns, timer) = events.pop().expect("the request ends");
         match timer.0.checked_sub(ALARMS) {
-            Some(local) => drop(drive.on_event(local, events)),
-            None => drive.on_alarm(Alarm::at(timer.0), events),
+            Some(local) => drop(back_end.on_event(local, events)),
+            None => back_end.on_alarm(Alarm::at(timer.0), events),
         }
-        drive.dispatch_ready(events);
-        while let Some(ended) = drive.take_done() {
+        back_end.dispatch_ready(events);
+        while let Some(ended) = back_end.take_done() {
             if ended == id {
                 return now_ns;
             }
@@ -126,16 +126,16 @@ fn read() -> Txn {
 #[test]
 fn a_read_waits_for_the_erase_where_nothing_is_rebuilt() {
     for redundancy in ["policy = \"none\"", "policy = \"rain\", rebuild = \"never\""] {
-        let (mut drive, mut events) = erasing(redundancy);
-        assert_eq!(end_of(&mut drive, &mut events, read()), ERASE_NS + READ_NS, "{redundancy}");
+        let (mut back_end, mut events) = erasing(redundancy);
+        assert_eq!(end_of(&mut back_end, &mut events, read()), ERASE_NS + READ_NS, "{redundancy}");
     }
 }
 
 #[test]
 fn a_read_is_rebuilt_from_three_chips() {
-    let (mut drive, mut events) = erasing("policy = \"rain\"");
-    assert_eq!(end_of(&mut drive, &mut events, read()), READ_NS);
-    let totals = drive.parity_totals().expect("there is parity");
+    let (mut back_end, mut events) = erasing("policy = \"rain\"");
+    assert_eq!(end_of(&mut back_end, &mut events, read()), READ_NS);
+    let totals = back_end.parity_totals().expect("there is parity");
     assert_eq!((totals.rebuilt, totals.rebuild_reads), (1, 3));
 }
 
@@ -150,11 +150,11 @@ fn a_read_of_a_chip_whose_window_is_full_is_rebuilt_on_arrival() {
         ("policy = \"rain\", rebuild = \"never\"", 4 * PAGE_READ_NS + READ_NS),
         ("policy = \"rain\"", READ_NS),
     ] {
-        let (mut drive, mut events) = at_work(redundancy, eight_pages, write_group);
-        let of_collection = drive.admission.control.windows().debit(Source::GC);
-        assert_eq!((of_collection, drive.admission.control.has_room(DieId(2))), (4, false), "{redundancy}");
-        assert_eq!(end_of(&mut drive, &mut events, read()), expected_ns, "{redundancy}");
-        if let Some(totals) = drive.parity_totals().filter(|_| expected_ns == READ_NS) {
+        let (mut back_end, mut events) = at_work(redundancy, eight_pages, write_group);
+        let of_collection = back_end.admission.control.windows().debit(Source::GC);
+        assert_eq!((of_collection, back_end.admission.control.has_room(DieId(2))), (4, false), "{redundancy}");
+        assert_eq!(end_of(&mut back_end, &mut events, read()), expected_ns, "{redundancy}");
+        if let Some(totals) = back_end.parity_totals().filter(|_| expected_ns == READ_NS) {
             assert_eq!((totals.rebuilt, totals.rebuild_reads, totals.not_rebuilt), (1, 3, 0));
         }
     }
@@ -177,19 +177,19 @@ fn write_group_apart(ftl: &mut Ftl) {
 /// be members, hold nothing. The chip of parity reads one after the other.
 #[test]
 fn a_read_of_several_units_is_rebuilt_from_the_members_of_each_stripe() {
-    let (mut drive, mut events) = at_work("policy = \"rain\"", erase, write_group_apart);
-    let parity = drive.geometry.logical_units;
+    let (mut back_end, mut events) = at_work("policy = \"rain\"", erase, write_group_apart);
+    let parity = back_end.geometry.logical_units;
     let mut expected: Vec<_> = [1, 3, 6, 7, parity + 1, parity + 2, parity + 3]
         .map(|unit| {
-            let page = drive.geometry.page_of(drive.ftl.lookup(LogicalUnit(unit)));
-            let (plane, pages_per_plane) = (drive.geometry.plane_of_page(page), 16 * 8);
+            let page = back_end.geometry.page_of(back_end.ftl.lookup(LogicalUnit(unit)));
+            let (plane, pages_per_plane) = (back_end.geometry.plane_of_page(page), 16 * 8);
             let of_plane = page.0 - plane.0 * pages_per_plane;
             (plane.0, of_plane / 8, of_plane % 8)
         })
         .into();
     let txn = Txn::new(Role::Read, LogicalUnit(9), 3, DieId(2), PlaneId::NONE);
-    assert_eq!(end_of(&mut drive, &mut events, txn), 3 * READ_NS);
-    let commands = drive.take_commands();
+    assert_eq!(end_of(&mut back_end, &mut events, txn), 3 * READ_NS);
+    let commands = back_end.take_commands();
     let reads = || commands.iter().filter(|command| command.op == FlashOp::Read);
     let mut read: Vec<_> = reads().flat_map(|c| &c.parts).map(|part| (part.plane, part.block, part.page)).collect();
     expected.sort_unstable();
@@ -201,18 +201,18 @@ fn a_read_of_several_units_is_rebuilt_from_the_members_of_each_stripe() {
 /// The paper's "blocked again".
 #[test]
 fn a_read_that_is_rebuilt_waits_for_a_program_of_the_host() {
-    let (mut drive, mut events) = erasing("policy = \"rain\"");
+    let (mut back_end, mut events) = erasing("policy = \"rain\"");
     // A whole page of channel 0.
-    let write = drive.add_txn(Txn::new(Role::Write, LogicalUnit(16), 4, DieId::NONE, PlaneId::NONE));
-    drive.send_write(write, &mut events);
-    drive.dispatch_ready(&mut events);
-    assert_eq!(end_of(&mut drive, &mut events, read()), PROGRAM_NS + READ_NS);
+    let write = back_end.add_txn(Txn::new(Role::Write, LogicalUnit(16), 4, DieId::NONE, PlaneId::NONE));
+    back_end.send_write(write, &mut events);
+    back_end.dispatch_ready(&mut events);
+    assert_eq!(end_of(&mut back_end, &mut events, read()), PROGRAM_NS + READ_NS);
 }
 
 /// As long as parity of the stripe is on its way, the rest of it does not give the data.
 #[test]
 fn nothing_is_rebuilt_while_parity_is_on_its_way() {
-    let (mut drive, mut events) = erasing("policy = \"rain\"");
+    let (mut back_end, mut events) = erasing("policy = \"rain\"");
     let request = [UNIT.0 - 4, UNIT.0 - 3];
     let sub_request = crate::host::splitter::SubRequest {
         first: LogicalUnit(request[0]),
@@ -221,6 +221,6 @@ fn nothing_is_rebuilt_while_parity_is_on_its_way() {
         last_is_partial: false,
         request,
     };
-    drive.write_parity(&sub_request, &mut events);
-    assert_eq!(end_of(&mut drive, &mut events, read()), ERASE_NS + READ_NS);
+    back_end.write_parity(&sub_request, &mut events);
+    assert_eq!(end_of(&mut back_end, &mut events, read()), ERASE_NS + READ_NS);
 }

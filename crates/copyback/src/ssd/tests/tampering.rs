@@ -142,8 +142,8 @@ fn run(row: &Row) -> Result<(), String> {
         simulation.start().expect("there is a request");
         loop {
             if !is_broken {
-                let (drive, events) = simulation.drive_and_events(0);
-                is_broken = (row.tamper)(drive, events);
+                let (back_end, events) = simulation.back_end_and_events(0);
+                is_broken = (row.tamper)(back_end, events);
             }
             if !simulation.step().expect("the workload can be read") {
                 break;
@@ -156,40 +156,40 @@ fn run(row: &Row) -> Result<(), String> {
 
 // ---- what rows look for ---------------------------------------------------------------------------------------------
 
-fn dies(drive: &BackEnd) -> impl Iterator<Item = DieId> + use<> {
-    (0..drive.geometry.dies).map(DieId)
+fn dies(back_end: &BackEnd) -> impl Iterator<Item = DieId> + use<> {
+    (0..back_end.geometry.dies).map(DieId)
 }
 
-fn planes(drive: &BackEnd) -> impl Iterator<Item = PlaneId> + use<> {
-    (0..drive.geometry.planes).map(PlaneId)
+fn planes(back_end: &BackEnd) -> impl Iterator<Item = PlaneId> + use<> {
+    (0..back_end.geometry.planes).map(PlaneId)
 }
 
 /// A transaction that waits in a die's queue.
-fn queued(drive: &BackEnd, queue: Queue) -> Option<(usize, TxnId)> {
-    dies(drive).find_map(|die| Some((drive.queue(die, queue), drive.head(die, queue)?)))
+fn queued(back_end: &BackEnd, queue: Queue) -> Option<(usize, TxnId)> {
+    dies(back_end).find_map(|die| Some((back_end.queue(die, queue), back_end.head(die, queue)?)))
 }
 
 /// A job that has its die, with so many moves to go at least.
-fn job_with_moves(drive: &BackEnd, least: usize) -> Option<JobId> {
-    let reservations = dies(drive).map(|die| drive.dies[die].reserved_by());
-    reservations.into_iter().find(|&job| job.is_some() && drive.gc.jobs[job].pending().len() >= least)
+fn job_with_moves(back_end: &BackEnd, least: usize) -> Option<JobId> {
+    let reservations = dies(back_end).map(|die| back_end.dies[die].reserved_by());
+    reservations.into_iter().find(|&job| job.is_some() && back_end.gc.jobs[job].pending().len() >= least)
 }
 
-fn block_in(drive: &BackEnd, state: BlockState) -> Option<BlockId> {
-    drive.ftl.blocks().iter().position(|b| b.state == state).map(|at| BlockId(at as u32))
+fn block_in(back_end: &BackEnd, state: BlockState) -> Option<BlockId> {
+    back_end.ftl.blocks().iter().position(|b| b.state == state).map(|at| BlockId(at as u32))
 }
 
-fn a_die_at_rest(drive: &BackEnd) -> Option<DieId> {
-    dies(drive).find(|&die| drive.flash.is_ready(die) && !drive.dies[die].is_reserved())
+fn a_die_at_rest(back_end: &BackEnd) -> Option<DieId> {
+    dies(back_end).find(|&die| back_end.flash.is_ready(die) && !back_end.dies[die].is_reserved())
 }
 
 /// An open block of the host with a page programmed and room for more.
-fn an_open_block(drive: &BackEnd) -> Option<BlockId> {
-    let per_page = drive.geometry.units_per_page;
-    let written = |b: BlockId| u32::from(drive.ftl.blocks()[b].written);
+fn an_open_block(back_end: &BackEnd) -> Option<BlockId> {
+    let per_page = back_end.geometry.units_per_page;
+    let written = |b: BlockId| u32::from(back_end.ftl.blocks()[b].written);
     let begun =
-        |&b: &BlockId| written(b) >= 2 * per_page && written(b) + 2 * per_page <= drive.geometry.units_per_block;
-    planes(drive).find_map(|plane| drive.ftl.open_blocks(plane).find(begun))
+        |&b: &BlockId| written(b) >= 2 * per_page && written(b) + 2 * per_page <= back_end.geometry.units_per_block;
+    planes(back_end).find_map(|plane| back_end.ftl.open_blocks(plane).find(begun))
 }
 
 // ---- the rows -------------------------------------------------------------------------------------------------------
@@ -211,8 +211,8 @@ const ALL_STOP_AT_SOFT: &str = "preemption = { policy = \"points\", at_hard = \"
      trigger = { policy = \"watermark\", soft = 3, hard = 1.0 }";
 
 /// The policy of another configuration.
-fn preemption_of(drive: &BackEnd, settings: &str) -> Preemption {
-    Preemption::new(&config(settings).preemption, &drive.geometry, drive.flash.timing())
+fn preemption_of(back_end: &BackEnd, settings: &str) -> Preemption {
+    Preemption::new(&config(settings).preemption, &back_end.geometry, back_end.flash.timing())
 }
 
 /// Four planes that take a row in two commands.
@@ -221,370 +221,380 @@ const ROWS_BY_PAIRS: &str = "commands = { plane_pairs = true }\nfrontier = { pol
      planes_per_die = 4, blocks_per_plane = 16, pages_per_block = 8, page_size = \"4 KiB\", mapping_unit = \"2 KiB\" }";
 
 /// Two units change places, and no map is wrong.
-fn swap(drive: &mut BackEnd, a: LogicalUnit, b: LogicalUnit) {
-    let (at_a, at_b) = (drive.ftl.lookup(a), drive.ftl.lookup(b));
-    let inside = drive.ftl.inside();
+fn swap(back_end: &mut BackEnd, a: LogicalUnit, b: LogicalUnit) {
+    let (at_a, at_b) = (back_end.ftl.lookup(a), back_end.ftl.lookup(b));
+    let inside = back_end.ftl.inside();
     (_, _) = (inside.map.set(a, at_b), inside.map.set(b, at_a));
     (inside.reverse[at_a.at()], inside.reverse[at_b.at()]) = (b, a);
 }
 
 const ROWS: &[Row] = &[
-    row!(TimeOrder, "", writes, |drive, events| {
+    row!(TimeOrder, "", writes, |back_end, events| {
         let is_late = events.now_ns() > 0;
         if is_late {
-            events.schedule(drive.flash.die_timer(DieId(0)), events.now_ns() - 1);
+            events.schedule(back_end.flash.die_timer(DieId(0)), events.now_ns() - 1);
         }
         is_late
     }),
-    row!(TransferEnded, "", writes, |drive, events| {
-        let flash = drive.flash.inside();
+    row!(TransferEnded, "", writes, |back_end, events| {
+        let flash = back_end.flash.inside();
         let is_busy = !flash.channels[ChannelId(0)].is_free(events.now_ns());
         if is_busy {
             flash.channels[ChannelId(0)].occupy(events.now_ns(), 10, DieId(0));
         }
         is_busy
     }),
-    row!(LegalCommand, "", reads, |drive, events| {
-        let Some(die) = a_die_at_rest(drive) else { return false };
+    row!(LegalCommand, "", reads, |back_end, events| {
+        let Some(die) = a_die_at_rest(back_end) else { return false };
         let mut command = Command::new(FlashOp::Read, Source::HOST, JobId::NONE, events.now_ns());
-        let plane = drive.geometry.planes_of(die).next().unwrap();
-        let beyond = PageId((plane.0 + 1) * drive.geometry.blocks_per_plane * drive.geometry.pages_per_block);
+        let plane = back_end.geometry.planes_of(die).next().unwrap();
+        let beyond = PageId((plane.0 + 1) * back_end.geometry.blocks_per_plane * back_end.geometry.pages_per_block);
         command.push(CommandPlane { plane, page: beyond, units: 1, txn: TxnId::NONE });
-        drive.issue(die, &command, events);
+        back_end.issue(die, &command, events);
         true
     }),
-    row!(PageRoom, "", writes, |drive, _| {
-        let Some(block) = an_open_block(drive) else { return false };
-        drive.ftl.inside().blocks[block].written += 1;
+    row!(PageRoom, "", writes, |back_end, _| {
+        let Some(block) = an_open_block(back_end) else { return false };
+        back_end.ftl.inside().blocks[block].written += 1;
         true
     }),
-    row!(FreeBlock, "", writes, |drive, _| {
-        let Some(block) = block_in(drive, BlockState::Free) else { return false };
-        drive.ftl.inside().blocks[block].state = BlockState::Closed;
+    row!(FreeBlock, "", writes, |back_end, _| {
+        let Some(block) = block_in(back_end, BlockState::Free) else { return false };
+        back_end.ftl.inside().blocks[block].state = BlockState::Closed;
         true
     }),
-    row!(FreeBlock, "", writes, |drive, _| {
-        let inside = drive.ftl.inside();
+    row!(FreeBlock, "", writes, |back_end, _| {
+        let inside = back_end.ftl.inside();
         (0..4).for_each(|plane| while inside.free.pop_front(plane).is_some() {});
         true
     }),
-    row!(VictimFull, "", writes, |drive, _| {
-        let full: Vec<_> = (0..drive.geometry.blocks)
+    row!(VictimFull, "", writes, |back_end, _| {
+        let full: Vec<_> = (0..back_end.geometry.blocks)
             .map(BlockId)
-            .filter(|&b| drive.ftl.blocks()[b].state == BlockState::Closed)
+            .filter(|&b| back_end.ftl.blocks()[b].state == BlockState::Closed)
             .collect();
-        full.iter().for_each(|&b| drive.ftl.inside().blocks[b].state = BlockState::Open);
+        full.iter().for_each(|&b| back_end.ftl.inside().blocks[b].state = BlockState::Open);
         true
     }),
-    row!(VictimRoom, "", writes, |drive, _| {
-        let first = |d: DieId| drive.dies[d].first_job();
-        let Some(job) = dies(drive).find_map(first) else { return false };
-        let plane = drive.gc.jobs[job].plane();
-        let (full, page) = (drive.geometry.units_per_block, drive.geometry.units_per_page);
-        let open: Vec<_> = drive.ftl.open_blocks(plane).collect();
-        open.iter().for_each(|&b| drive.ftl.inside().blocks[b].written = (full - page) as u16);
-        drive.ftl.forget_free_blocks(plane);
+    row!(VictimRoom, "", writes, |back_end, _| {
+        let first = |d: DieId| back_end.dies[d].first_job();
+        let Some(job) = dies(back_end).find_map(first) else { return false };
+        let plane = back_end.gc.jobs[job].plane();
+        let (full, page) = (back_end.geometry.units_per_block, back_end.geometry.units_per_page);
+        let open: Vec<_> = back_end.ftl.open_blocks(plane).collect();
+        open.iter().for_each(|&b| back_end.ftl.inside().blocks[b].written = (full - page) as u16);
+        back_end.ftl.forget_free_blocks(plane);
         true
     }),
-    row!(VictimEmpty, "", writes, |drive, _| {
-        let Some(job) = job_with_moves(drive, 1) else { return false };
-        drive.records.shadow = None;
-        drive.gc.jobs[job].moves_mut().pop();
+    row!(VictimEmpty, "", writes, |back_end, _| {
+        let Some(job) = job_with_moves(back_end, 1) else { return false };
+        back_end.records.shadow = None;
+        back_end.gc.jobs[job].moves_mut().pop();
         true
     }),
-    row!(OneJob, "", writes, |drive, events| {
-        let Some(plane) = planes(drive).find(|p| drive.gc.jobs.is_on(*p)) else { return false };
-        let first = drive.ftl.blocks().id(plane, 0);
-        drive.start_relocation(first, Source::WEAR, events);
+    row!(OneJob, "", writes, |back_end, events| {
+        let Some(plane) = planes(back_end).find(|p| back_end.gc.jobs.is_on(*p)) else { return false };
+        let first = back_end.ftl.blocks().id(plane, 0);
+        back_end.start_relocation(first, Source::WEAR, events);
         true
     }),
     // The host uses a die with a non-preemptible collection, while the collection's step is under way on another die.
-    row!(DieReservation, "granularity = { policy = \"block\", destination = \"global\" }", both, |drive, events| {
-        let reserved = |drive: &BackEnd, d: DieId| drive.dies[d].is_reserved() && drive.flash.is_ready(d);
-        let Some(die) = dies(drive).find(|&d| reserved(drive, d) && drive.head(d, Queue::Read).is_some()) else {
+    row!(DieReservation, "granularity = { policy = \"block\", destination = \"global\" }", both, |back_end, events| {
+        let reserved = |back_end: &BackEnd, d: DieId| back_end.dies[d].is_reserved() && back_end.flash.is_ready(d);
+        let Some(die) = dies(back_end).find(|&d| reserved(back_end, d) && back_end.head(d, Queue::Read).is_some())
+        else {
             return false;
         };
-        let read = drive.head(die, Queue::Read).expect("it was looked at");
-        drive.take_read(die, read, events);
+        let read = back_end.head(die, Queue::Read).expect("it was looked at");
+        back_end.take_read(die, read, events);
         true
     }),
     // A preemptible collection has not polled the queue yet.
-    row!(DieReservation, "preemption = { policy = \"points\" }", both, |drive, events| {
-        let polls = |drive: &BackEnd, d: DieId| drive.dies[d].point() == PreemptionPoint::Polling;
-        let Some(die) = dies(drive).find(|&d| polls(drive, d) && drive.head(d, Queue::Read).is_some()) else {
+    row!(DieReservation, "preemption = { policy = \"points\" }", both, |back_end, events| {
+        let polls = |back_end: &BackEnd, d: DieId| back_end.dies[d].point() == PreemptionPoint::Polling;
+        let Some(die) = dies(back_end).find(|&d| polls(back_end, d) && back_end.head(d, Queue::Read).is_some()) else {
             return false;
         };
-        let read = drive.head(die, Queue::Read).expect("it was looked at");
-        drive.take_read(die, read, events);
+        let read = back_end.head(die, Queue::Read).expect("it was looked at");
+        back_end.take_read(die, read, events);
         true
     }),
     // The policy admits requests to the plane whose register holds a page.
-    row!(PlaneExcluded, "preemption = { policy = \"points\" }", both, |drive, _| {
-        drive.scheme.preemption = preemption_of(drive, "preemption = { policy = \"points\", at_register = \"none\" }");
+    row!(PlaneExcluded, "preemption = { policy = \"points\" }", both, |back_end, _| {
+        back_end.scheme.preemption =
+            preemption_of(back_end, "preemption = { policy = \"points\", at_register = \"none\" }");
         true
     }),
     // State 2: below the hard watermark a write goes before a collection.
-    row!(HardWatermark, HARD_AT_SOFT, both, |drive, _| {
+    row!(HardWatermark, HARD_AT_SOFT, both, |back_end, _| {
         let never_hard = config("trigger = { policy = \"watermark\", soft = 3, hard = 0.0 }").trigger;
-        drive.scheme.trigger = never_hard.build(&drive.geometry);
+        back_end.scheme.trigger = never_hard.build(&back_end.geometry);
         true
     }),
     // A scheme that stops all requests lets reads go.
-    row!(HardWatermark, ALL_STOP_AT_SOFT, both, |drive, _| {
-        drive.scheme.preemption = preemption_of(drive, HARD_AT_SOFT);
+    row!(HardWatermark, ALL_STOP_AT_SOFT, both, |back_end, _| {
+        back_end.scheme.preemption = preemption_of(back_end, HARD_AT_SOFT);
         true
     }),
     // State 3: a write of high priority waits as well, but a read goes.
-    row!(HardWatermark, HARD_AT_SOFT, both_with_urgent_writes, |drive, _| {
+    row!(HardWatermark, HARD_AT_SOFT, both_with_urgent_writes, |back_end, _| {
         let polls_in_state_3 = |&d: &DieId| {
-            let die = &drive.dies[d];
-            let urgent = drive.queues.iter(drive.queue(d, Queue::Write)).any(|id| drive.txns[TxnId(id)].high_priority);
-            urgent && die.point() == PreemptionPoint::Polling && drive.head(d, Queue::Read).is_some()
+            let die = &back_end.dies[d];
+            let urgent =
+                back_end.queues.iter(back_end.queue(d, Queue::Write)).any(|id| back_end.txns[TxnId(id)].high_priority);
+            urgent && die.point() == PreemptionPoint::Polling && back_end.head(d, Queue::Read).is_some()
         };
-        let Some(die) = dies(drive).find(polls_in_state_3) else { return false };
-        *drive.dies[die].inside().high_priority_waiting = 0;
+        let Some(die) = dies(back_end).find(polls_in_state_3) else { return false };
+        *back_end.dies[die].inside().high_priority_waiting = 0;
         true
     }),
-    row!(TimeExplained, "", both, |drive, _| {
-        let Some((_, txn)) = queued(drive, Queue::Read) else { return false };
-        drive.txns[txn].breakdown_ns[0] += 1;
+    row!(TimeExplained, "", both, |back_end, _| {
+        let Some((_, txn)) = queued(back_end, Queue::Read) else { return false };
+        back_end.txns[txn].breakdown_ns[0] += 1;
         true
     }),
     // The array time of a command exceeds the time that elapsed.
-    row!(TimeExplained, "", reads, |drive, _| {
-        let Some(d) = drive.flash.inside().dies.iter_mut().find(|d| d.array.is_busy()) else { return false };
+    row!(TimeExplained, "", reads, |back_end, _| {
+        let Some(d) = back_end.flash.inside().dies.iter_mut().find(|d| d.array.is_busy()) else { return false };
         d.commands[d.array.at() as usize].array_end_ns += 100_000;
         true
     }),
     // The only part of a request that arrived at time 0 ends twice.
-    row!(RequestOnce, "", reads_of_a_unit, |drive, events| {
-        let Some((_, txn)) = queued(drive, Queue::Read) else { return false };
-        drive.txns[txn].breakdown_ns = [0; CAUSES];
-        drive.txns[txn].breakdown_ns[0] = events.now_ns() + 50_000;
+    row!(RequestOnce, "", reads_of_a_unit, |back_end, events| {
+        let Some((_, txn)) = queued(back_end, Queue::Read) else { return false };
+        back_end.txns[txn].breakdown_ns = [0; CAUSES];
+        back_end.txns[txn].breakdown_ns[0] = events.now_ns() + 50_000;
         let is_next = events.now_ns() == 0;
         if is_next {
-            [txn, txn].into_iter().for_each(|txn| drive.host_data.endings.end(txn));
+            [txn, txn].into_iter().for_each(|txn| back_end.host_data.endings.end(txn));
         }
         is_next
     }),
-    row!(Window, "", both, |drive, _| {
-        let Some(die) = dies(drive).find(|d| drive.admission.control.windows().used(*d) > 0) else { return false };
-        *drive.admission.control.used_mut(die) = 0;
+    row!(Window, "", both, |back_end, _| {
+        let Some(die) = dies(back_end).find(|d| back_end.admission.control.windows().used(*d) > 0) else {
+            return false;
+        };
+        *back_end.admission.control.used_mut(die) = 0;
         true
     }),
-    row!(DecisionsEnd, "", both, |drive, _| {
-        drive.scheme.settings.decisions_max = 2;
+    row!(DecisionsEnd, "", both, |back_end, _| {
+        back_end.scheme.settings.decisions_max = 2;
         true
     }),
     // The victim policy has forgotten all blocks but those that are full of valid data.
-    row!(CollectionsReclaim, NO_WATERMARK_FIFO, writes, |drive, _| {
-        if drive.dies.waiting_for_space() == 0 {
+    row!(CollectionsReclaim, NO_WATERMARK_FIFO, writes, |back_end, _| {
+        if back_end.dies.waiting_for_space() == 0 {
             return false;
         }
-        *drive.ftl.inside().victim = Victim::new(&config(NO_WATERMARK_FIFO).victim, &drive.geometry, 1);
+        *back_end.ftl.inside().victim = Victim::new(&config(NO_WATERMARK_FIFO).victim, &back_end.geometry, 1);
         true
     }),
-    row!(RunEnds, "", both, |drive, _| {
-        let Some((list, txn)) = queued(drive, Queue::Read) else { return false };
-        drive.queues.remove(list, txn.0);
+    row!(RunEnds, "", both, |back_end, _| {
+        let Some((list, txn)) = queued(back_end, Queue::Read) else { return false };
+        back_end.queues.remove(list, txn.0);
         true
     }),
-    row!(AllReturned, "", writes, |drive, _| {
-        *drive.admission.control.used_mut(DieId(0)) += 1;
+    row!(AllReturned, "", writes, |back_end, _| {
+        *back_end.admission.control.used_mut(DieId(0)) += 1;
         true
     }),
     // Two faults do not make up for each other.
-    row!(AllReturned, "", writes, |drive, _| {
-        *drive.dies[DieId(0)].inside().waiting += 1;
-        *drive.dies[DieId(0)].inside().reads_waiting += 1;
+    row!(AllReturned, "", writes, |back_end, _| {
+        *back_end.dies[DieId(0)].inside().waiting += 1;
+        *back_end.dies[DieId(0)].inside().reads_waiting += 1;
         true
     }),
-    row!(AllReturned, "", writes, |drive, _| {
-        drive.admission.reservations.break_reservation(PlaneId(0), 1);
+    row!(AllReturned, "", writes, |back_end, _| {
+        back_end.admission.reservations.break_reservation(PlaneId(0), 1);
         true
     }),
-    row!(ProgramsAddUp, "", writes, |drive, _| {
-        drive.records.counters.inside().gc_units += 1;
+    row!(ProgramsAddUp, "", writes, |back_end, _| {
+        back_end.records.counters.inside().gc_units += 1;
         true
     }),
-    row!(ProgramsAddUp, "", writes, |drive, _| {
-        drive.records.counters.inside().host_page_programs -= 1;
+    row!(ProgramsAddUp, "", writes, |back_end, _| {
+        back_end.records.counters.inside().host_page_programs -= 1;
         true
     }),
-    row!(ProgramsAddUp, "", writes, |drive, _| {
-        drive.records.counters.inside().block_erases += 1;
+    row!(ProgramsAddUp, "", writes, |back_end, _| {
+        back_end.records.counters.inside().block_erases += 1;
         true
     }),
-    row!(BusyTime, "", writes, |drive, _| {
-        *drive.flash.inside().plane_busy_ns += 1 << 50;
+    row!(BusyTime, "", writes, |back_end, _| {
+        *back_end.flash.inside().plane_busy_ns += 1 << 50;
         true
     }),
-    row!(MeasuredShares, "", writes, |drive, _| {
-        drive.records.counters.on_plane_busy(1 << 50);
+    row!(MeasuredShares, "", writes, |back_end, _| {
+        back_end.records.counters.on_plane_busy(1 << 50);
         true
     }),
-    row!(ClocksCurrent, "", writes, |drive, events| {
-        if drive.dies[DieId(0)].is_marked() || drive.occupant_of(DieId(0)).0 != Occupant::NoWork {
+    row!(ClocksCurrent, "", writes, |back_end, events| {
+        if back_end.dies[DieId(0)].is_marked() || back_end.occupant_of(DieId(0)).0 != Occupant::NoWork {
             return false;
         }
-        drive.dies[DieId(0)].switch_clock(events.now_ns(), Occupant::Scrub, false);
-        drive.check_clocks();
+        back_end.dies[DieId(0)].switch_clock(events.now_ns(), Occupant::Scrub, false);
+        back_end.check_clocks();
         true
     }),
-    row!(BlocksAddUp, "", writes, |drive, _| {
-        *drive.ftl.inside().free_blocks += 1;
+    row!(BlocksAddUp, "", writes, |back_end, _| {
+        *back_end.ftl.inside().free_blocks += 1;
         true
     }),
-    row!(BlocksAddUp, "", reads, |drive, _| {
-        let Some(block) = block_in(drive, BlockState::Closed) else { return false };
-        drive.ftl.inside().blocks[block].written -= 1;
+    row!(BlocksAddUp, "", reads, |back_end, _| {
+        let Some(block) = block_in(back_end, BlockState::Closed) else { return false };
+        back_end.ftl.inside().blocks[block].written -= 1;
         true
     }),
-    row!(MapBothWays, "", reads, |drive, _| {
-        let place = drive.ftl.lookup(LogicalUnit(3));
-        drive.ftl.inside().reverse[place.at()] = LogicalUnit(4);
-        drive.check_all();
+    row!(MapBothWays, "", reads, |back_end, _| {
+        let place = back_end.ftl.lookup(LogicalUnit(3));
+        back_end.ftl.inside().reverse[place.at()] = LogicalUnit(4);
+        back_end.check_all();
         true
     }),
-    row!(MapBothWays, "", reads, |drive, _| {
-        let Some(block) = block_in(drive, BlockState::Closed) else { return false };
-        drive.ftl.inside().blocks[block].valid ^= 1;
-        drive.check_all();
+    row!(MapBothWays, "", reads, |back_end, _| {
+        let Some(block) = block_in(back_end, BlockState::Closed) else { return false };
+        back_end.ftl.inside().blocks[block].valid ^= 1;
+        back_end.check_all();
         true
     }),
     // Parity is lost.
-    row!(StripesWhole, RAIN, writes, |drive, _| {
+    row!(StripesWhole, RAIN, writes, |back_end, _| {
         // Some of the data is on its way.
-        let parity = drive.geometry.logical_units..drive.geometry.first_map_unit();
-        assert!(parity.map(LogicalUnit).filter(|&unit| drive.ftl.trim(unit)).count() > 0);
-        drive.check_all();
+        let parity = back_end.geometry.logical_units..back_end.geometry.first_map_unit();
+        assert!(parity.map(LogicalUnit).filter(|&unit| back_end.ftl.trim(unit)).count() > 0);
+        back_end.check_all();
         true
     }),
-    row!(StripesWhole, RAIN, writes, |drive, _| {
-        let parity = drive.geometry.stripes.expect("there is parity").parity_of(LogicalUnit(0));
+    row!(StripesWhole, RAIN, writes, |back_end, _| {
+        let parity = back_end.geometry.stripes.expect("there is parity").parity_of(LogicalUnit(0));
         // On the channel of its data.
-        drive.ftl.append(PlaneId(0), LogicalUnit(0), 0);
-        drive.ftl.append(PlaneId(0), parity, 0);
-        drive.check_all();
+        back_end.ftl.append(PlaneId(0), LogicalUnit(0), 0);
+        back_end.ftl.append(PlaneId(0), parity, 0);
+        back_end.check_all();
         true
     }),
     // Data moves without an update of the map.
-    row!(TranslationCurrent, "mapping = { policy = \"dftl\" }", writes, |drive, _| {
-        drive.map.stop_tracking_moves();
-        drive.check_all();
+    row!(TranslationCurrent, "mapping = { policy = \"dftl\" }", writes, |back_end, _| {
+        back_end.map.stop_tracking_moves();
+        back_end.check_all();
         false
     }),
     // Two pages of data blocks change places.
-    row!(LogBlocks, "mapping = { policy = \"fast\" }\nprecondition = { mode = \"sequential\" }", reads, |drive, _| {
-        let (a, b) = (LogicalUnit(0), LogicalUnit(2));
-        swap(drive, a, b);
-        drive.check_all();
+    row!(
+        LogBlocks,
+        "mapping = { policy = \"fast\" }\nprecondition = { mode = \"sequential\" }",
+        reads,
+        |back_end, _| {
+            let (a, b) = (LogicalUnit(0), LogicalUnit(2));
+            swap(back_end, a, b);
+            back_end.check_all();
+            true
+        }
+    ),
+    row!(MovesCounted, "granularity = { policy = \"paired\" }", writes, |back_end, _| {
+        let jobs = || planes(back_end).map(|p| back_end.gc.jobs.of_plane(p)).filter(|id| id.is_some());
+        let Some(job) = jobs().find(|id| back_end.gc.jobs[*id].footprint().is_row()) else { return false };
+        back_end.gc.jobs[job].miscount_pages_left();
+        back_end.check_all();
         true
     }),
-    row!(MovesCounted, "granularity = { policy = \"paired\" }", writes, |drive, _| {
-        let jobs = || planes(drive).map(|p| drive.gc.jobs.of_plane(p)).filter(|id| id.is_some());
-        let Some(job) = jobs().find(|id| drive.gc.jobs[*id].footprint().is_row()) else { return false };
-        drive.gc.jobs[job].miscount_pages_left();
-        drive.check_all();
+    row!(ReservationsCovered, "", writes, |back_end, _| {
+        let Some(plane) = planes(back_end).find(|p| back_end.gc.jobs.is_free(*p)) else { return false };
+        back_end.admission.reservations.break_reservation(plane, 1_000);
+        back_end.check_all();
         true
     }),
-    row!(ReservationsCovered, "", writes, |drive, _| {
-        let Some(plane) = planes(drive).find(|p| drive.gc.jobs.is_free(*p)) else { return false };
-        drive.admission.reservations.break_reservation(plane, 1_000);
-        drive.check_all();
-        true
-    }),
-    row!(BestDie, "allocation = { policy = \"dynamic\" }", writes, |drive, _| {
-        drive.admission.searches.as_mut().expect("dynamic allocation compares dies").forget_gains();
+    row!(BestDie, "allocation = { policy = \"dynamic\" }", writes, |back_end, _| {
+        back_end.admission.searches.as_mut().expect("dynamic allocation compares dies").forget_gains();
         false
     }),
-    row!(NewestRead, "", reads, |drive, _| {
-        swap(drive, LogicalUnit(0), LogicalUnit(2));
+    row!(NewestRead, "", reads, |back_end, _| {
+        swap(back_end, LogicalUnit(0), LogicalUnit(2));
         true
     }),
-    row!(NewestWritten, "", writes_of_parts, |drive, _| {
-        drive.map.newest.forget();
+    row!(NewestWritten, "", writes_of_parts, |back_end, _| {
+        back_end.map.newest.forget();
         false
     }),
-    row!(NewestMoved, "", writes, |drive, _| {
-        let Some(job) = job_with_moves(drive, 1) else { return false };
-        let from = drive.gc.jobs[job].pending().last().unwrap().from;
-        let other = drive.ftl.lookup(LogicalUnit(0));
-        if drive.gc.jobs[job].pending().last().unwrap().unit == LogicalUnit(0) || other.is_none() {
+    row!(NewestMoved, "", writes, |back_end, _| {
+        let Some(job) = job_with_moves(back_end, 1) else { return false };
+        let from = back_end.gc.jobs[job].pending().last().unwrap().from;
+        let other = back_end.ftl.lookup(LogicalUnit(0));
+        if back_end.gc.jobs[job].pending().last().unwrap().unit == LogicalUnit(0) || other.is_none() {
             return false;
         }
         // The place is taken for that of another unit.
-        drive.gc.jobs[job].moves_mut().last_mut().unwrap().unit = LogicalUnit(0);
-        drive.ftl.inside().map.set(LogicalUnit(0), from);
+        back_end.gc.jobs[job].moves_mut().last_mut().unwrap().unit = LogicalUnit(0);
+        back_end.ftl.inside().map.set(LogicalUnit(0), from);
         true
     }),
-    row!(ProgrammedOnce, "", writes, |drive, _| {
-        let Some(block) = an_open_block(drive) else { return false };
-        drive.ftl.inside().blocks[block].written -= drive.geometry.units_per_page as u16;
+    row!(ProgrammedOnce, "", writes, |back_end, _| {
+        let Some(block) = an_open_block(back_end) else { return false };
+        back_end.ftl.inside().blocks[block].written -= back_end.geometry.units_per_page as u16;
         true
     }),
     // A job begins its erase while its last page is on its way to another die.
-    row!(NothingLost, "granularity = { policy = \"block\", destination = \"global\" }", writes, |drive, _| {
-        let home = dies(drive).find(|d| {
-            let job = drive.dies[*d].reserved_by();
-            job.is_some() && drive.flash.is_ready(*d) && {
-                let j = &drive.gc.jobs[job];
+    row!(NothingLost, "granularity = { policy = \"block\", destination = \"global\" }", writes, |back_end, _| {
+        let home = dies(back_end).find(|d| {
+            let job = back_end.dies[*d].reserved_by();
+            job.is_some() && back_end.flash.is_ready(*d) && {
+                let j = &back_end.gc.jobs[job];
                 j.is_stepping() && j.moves_left() == 0
             }
         });
         let Some(home) = home else { return false };
-        let job = drive.dies[home].reserved_by();
-        drive.gc.jobs[job].end_step();
-        drive.mark_ready(home);
+        let job = back_end.dies[home].reserved_by();
+        back_end.gc.jobs[job].end_step();
+        back_end.mark_ready(home);
         true
     }),
-    row!(RowAligned, ROWS_BY_PAIRS, writes, |drive, _| { drive.dies.lose_rests() }),
-    row!(OnfiOneCommand, "commands = { cache_program = false }", writes, |drive, _| {
-        drive.scheme.settings.follow.program = true;
+    row!(RowAligned, ROWS_BY_PAIRS, writes, |back_end, _| { back_end.dies.lose_rests() }),
+    row!(OnfiOneCommand, "commands = { cache_program = false }", writes, |back_end, _| {
+        back_end.scheme.settings.follow.program = true;
         true
     }),
-    row!(OnfiOneCommand, "commands = { cache_read = false }", reads, |drive, _| {
-        drive.scheme.settings.follow.read = true;
+    row!(OnfiOneCommand, "commands = { cache_read = false }", reads, |back_end, _| {
+        back_end.scheme.settings.follow.read = true;
         true
     }),
-    row!(OnfiAddress, NO_MULTI_PLANE, reads_of_a_stripe, |drive, _| {
-        drive.flash.inside().rules.commands.multi_plane = true;
-        drive.scheme.settings.compose.builders.push(BuilderName::MultiPlane);
+    row!(OnfiAddress, NO_MULTI_PLANE, reads_of_a_stripe, |back_end, _| {
+        back_end.flash.inside().rules.commands.multi_plane = true;
+        back_end.scheme.settings.compose.builders.push(BuilderName::MultiPlane);
         true
     }),
-    row!(OnfiAddress, "commands = { same_block = true }", writes_of_a_stripe, |drive, _| {
-        drive.flash.inside().rules.commands.same_block = false;
+    row!(OnfiAddress, "commands = { same_block = true }", writes_of_a_stripe, |back_end, _| {
+        back_end.flash.inside().rules.commands.same_block = false;
         true
     }),
-    row!(OnfiBus, "compose = { policy = \"list\", builders = [] }", writes, |drive, events| {
+    row!(OnfiBus, "compose = { policy = \"list\", builders = [] }", writes, |back_end, events| {
         // The only channel's timer follows those of both dies.
-        let timer = Timer(drive.flash.die_timer(DieId(0)).0 + drive.geometry.dies);
-        let flash = drive.flash.inside();
+        let timer = Timer(back_end.flash.die_timer(DieId(0)).0 + back_end.geometry.dies);
+        let flash = back_end.flash.inside();
         let is_idle = !flash.channels[ChannelId(0)].has_waiters() && !events.is_pending(timer);
         if is_idle && flash.channels[ChannelId(0)].busy_until_ns() > events.now_ns() {
             *flash.channels = Channels::new(1, 2, true);
         }
         false
     }),
-    row!(OnfiTransferTime, "", reads, |drive, events| {
-        let flash = drive.flash.inside();
+    row!(OnfiTransferTime, "", reads, |back_end, events| {
+        let flash = back_end.flash.inside();
         let has_waiters = events.now_ns() > 0 && flash.channels[ChannelId(0)].has_waiters();
         if has_waiters {
             flash.dies.iter_mut().for_each(|d| d.bus_ns += 1);
         }
         has_waiters
     }),
-    row!(OnfiArrayBusy, "", reads, |drive, _| {
-        drive.flash.inside().timing.cache_busy_ns -= 1;
+    row!(OnfiArrayBusy, "", reads, |back_end, _| {
+        back_end.flash.inside().timing.cache_busy_ns -= 1;
         true
     }),
-    row!(OnfiArrayTime, "", writes, |drive, _| {
-        drive.flash.inside().timing.erase_ns -= 1;
+    row!(OnfiArrayTime, "", writes, |back_end, _| {
+        back_end.flash.inside().timing.erase_ns -= 1;
         true
     }),
     // A program that waits for the channel is taken for a read.
-    row!(OnfiDataReady, "", writes, |drive, _| {
-        let flash = drive.flash.inside();
+    row!(OnfiDataReady, "", writes, |back_end, _| {
+        let flash = back_end.flash.inside();
         let has_waiters = flash.channels[ChannelId(0)].has_waiters();
         let waits = |d: &&mut FlashDie| {
             d.bus != NO_COMMAND
@@ -600,34 +610,39 @@ const ROWS: &[Row] = &[
         found
     }),
     // The data of a plane is left in its register, and the next page sent.
-    row!(OnfiRegister, "frontier = { policy = \"single\", fill_limit = \"1 ms\" }", reads_of_a_stripe, |drive, _| {
-        let leaves = |d: &&mut FlashDie| {
-            let follows = d.array.is_busy() || d.staged != NO_COMMAND;
-            follows
-                && d.bus != NO_COMMAND
-                && d.commands[d.bus as usize].planes == 2
-                && d.commands[d.bus as usize].out == 0
-        };
-        let Some(d) = drive.flash.inside().dies.iter_mut().find(leaves) else { return false };
-        d.commands[d.bus as usize].planes = 1;
+    row!(
+        OnfiRegister,
+        "frontier = { policy = \"single\", fill_limit = \"1 ms\" }",
+        reads_of_a_stripe,
+        |back_end, _| {
+            let leaves = |d: &&mut FlashDie| {
+                let follows = d.array.is_busy() || d.staged != NO_COMMAND;
+                follows
+                    && d.bus != NO_COMMAND
+                    && d.commands[d.bus as usize].planes == 2
+                    && d.commands[d.bus as usize].out == 0
+            };
+            let Some(d) = back_end.flash.inside().dies.iter_mut().find(leaves) else { return false };
+            d.commands[d.bus as usize].planes = 1;
+            true
+        }
+    ),
+    row!(OnfiPageOrder, "", writes, |back_end, _| {
+        let Some(block) = an_open_block(back_end) else { return false };
+        back_end.ftl.inside().blocks[block].written += back_end.geometry.units_per_page as u16;
         true
     }),
-    row!(OnfiPageOrder, "", writes, |drive, _| {
-        let Some(block) = an_open_block(drive) else { return false };
-        drive.ftl.inside().blocks[block].written += drive.geometry.units_per_page as u16;
+    row!(OnfiEraseFirst, "", writes, |back_end, _| {
+        let Some(block) = an_open_block(back_end) else { return false };
+        back_end.records.shadow = None;
+        back_end.ftl.inside().blocks[block].written -= back_end.geometry.units_per_page as u16;
         true
     }),
-    row!(OnfiEraseFirst, "", writes, |drive, _| {
-        let Some(block) = an_open_block(drive) else { return false };
-        drive.records.shadow = None;
-        drive.ftl.inside().blocks[block].written -= drive.geometry.units_per_page as u16;
-        true
-    }),
-    row!(OnfiReadProgrammed, "", reads, |drive, _| {
-        let Some(block) = block_in(drive, BlockState::Free) else { return false };
-        drive.records.shadow = None;
-        let place: PhysicalUnit = drive.geometry.first_unit(block);
-        drive.ftl.inside().map.set(LogicalUnit(0), place);
+    row!(OnfiReadProgrammed, "", reads, |back_end, _| {
+        let Some(block) = block_in(back_end, BlockState::Free) else { return false };
+        back_end.records.shadow = None;
+        let place: PhysicalUnit = back_end.geometry.first_unit(block);
+        back_end.ftl.inside().map.set(LogicalUnit(0), place);
         true
     }),
 ];

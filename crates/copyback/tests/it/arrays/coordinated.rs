@@ -76,8 +76,8 @@ fn run(config: &RunConfig, array: &str, coordinated: &str, requests: &[Request])
     });
     ran.expect("the run ends well");
     let ran = Ran {
-        coordination: simulation.drives().map(|drive| drive.coordination_totals()).collect(),
-        collections: simulation.drives().map(|drive| drive.counters().gc_events().to_vec()).collect(),
+        coordination: simulation.back_ends().map(|drive| drive.coordination_totals()).collect(),
+        collections: simulation.back_ends().map(|drive| drive.counters().gc_events().to_vec()).collect(),
         requests: simulation.collector.take_records(),
         rounds: simulation.rounds().unwrap_or_default(),
     };

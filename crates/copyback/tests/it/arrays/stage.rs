@@ -126,23 +126,23 @@ impl Stage {
         simulation.warm_up(warmup);
         focus.iter().for_each(|focus| simulation.record_window(*focus));
         for &drive in &self.collecting {
-            let (drive, events) = simulation.drive_and_events(drive);
+            let (drive, events) = simulation.back_end_and_events(drive);
             assert!(drive.collect_once(PlaneId(0), events), "there is something to collect");
         }
         simulation.run(&mut |_| {}).expect("the run ends well");
         let mut requests = simulation.collector.take_records();
         requests.sort_by_key(|record| record.index);
-        let work: Vec<_> = simulation.drives().map(|d| d.counters().work().clone()).collect();
+        let work: Vec<_> = simulation.back_ends().map(|d| d.counters().work().clone()).collect();
         Played {
             requests,
             totals: simulation.volume().map(Volume::totals).expect("there is a volume"),
             reads: work.iter().map(|w| w.host_page_reads).collect(),
             programs: work.iter().map(|w| w.host_page_programs).collect(),
             rounds: simulation
-                .drives()
+                .back_ends()
                 .map(|d| d.counters().gc_events().iter().map(|e| (e.start_ns, e.end_ns)).collect())
                 .collect(),
-            coordination: simulation.drives().map(|d| d.coordination_totals()).collect(),
+            coordination: simulation.back_ends().map(|d| d.coordination_totals()).collect(),
             seen: simulation.take_microscope(),
         }
     }

@@ -70,7 +70,7 @@ fn run(
         let mut simulation = Simulation::new(drives.iter().zip(ftls).collect(), setup);
         join(&mut simulation);
         simulation.run(&mut comes_to_an_end())?;
-        let held = simulation.drives().map(|drive| held(drive.ftl())).collect();
+        let held = simulation.back_ends().map(|drive| held(drive.ftl())).collect();
         Ok(Ran { outcome: outcome_of(simulation, preconditioning), held })
     })
 }

@@ -1,8 +1,8 @@
 //! One die: what its registers and its array hold.
 
-use super::command::{Command, FlashOp, Source};
-use super::dies::CellArray;
+use super::CellArray;
 use crate::config::device::PLANES_MAX;
+use crate::flash::command::{Command, FlashOp, Source};
 use crate::sim::index::{ChannelId, JobId, PlaneId};
 
 /// No command.

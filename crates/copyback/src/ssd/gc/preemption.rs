@@ -5,8 +5,7 @@
 //! as far as the policy's fence lets them. Then the collection takes its step. With the `pipeline` builder, commands of
 //! one type follow each other through the cache register, host and collection alike.
 //!
-//! If the policy and the device suspend commands, a read that waits while a step is in the array may suspend it: the
-//! die's preemption point opens during the step. Reads go one by one; then the step resumes, and the point closes.
+//! A read may also suspend a step that is in the array (`suspension`).
 
 use crate::dispatch::index::place_of;
 use crate::dispatch::order::{Class, Heads};
@@ -25,13 +24,13 @@ use crate::tasks::gc::trigger::TriggerPolicy;
 use crate::tasks::job::{Job, Step};
 
 /// A search for the first waiting request that may preempt.
-struct FirstQuery<'a> {
-    view: &'a PreemptionView<'a>,
+pub(super) struct FirstQuery<'a> {
+    pub(super) view: &'a PreemptionView<'a>,
     /// Only requests with a smaller sequence number.
-    before: u64,
-    pairing: &'a StepPartners<'a>,
+    pub(super) before: u64,
+    pub(super) pairing: &'a StepPartners<'a>,
     /// The suspended command: no read of a block that it changes.
-    suspended: Option<&'a Command>,
+    pub(super) suspended: Option<&'a Command>,
 }
 
 impl BackEnd {
@@ -67,71 +66,6 @@ impl BackEnd {
             }
             PreemptionPoint::Open { since } => self.go_on(die, id, step, since, readiness, events),
         }
-    }
-
-    /// The die of a collection is busy: a read suspends its step, or goes beside the suspended step, which otherwise
-    /// resumes. Returns whether another decision may follow.
-    fn suspend_or_resume(&mut self, die: DieId, id: JobId, events: &mut EventQueue) -> bool {
-        let now_ns = events.now_ns();
-        if let Some(suspended) = self.flash.suspended(die, events) {
-            if let Some(read) = self.first_read_beside(die, id, (suspended, false), now_ns) {
-                self.take_read_beside(die, read, events);
-                return true;
-            }
-            self.dies[die].close_point();
-            self.flash.resume(die, events);
-            return false;
-        }
-        if self.dies[die].reads_waiting() == 0 || self.dies.has_rest(die) {
-            return false;
-        }
-        if let Some((command, left_ns, is_again)) = self.flash.suspendable(die, id, now_ns)
-            && self.scheme.preemption.suspends(command.op, left_ns)
-            && self.first_read_beside(die, id, (command, is_again), now_ns).is_some()
-        {
-            self.dies[die].open_point(self.txns.next_sequence());
-            self.flash.suspend(die, events);
-            self.records.counters.on_suspension();
-        }
-        false
-    }
-
-    /// The first waiting read that may go beside a suspended command of the collection. A fence holds back reads that
-    /// arrived after the suspension; with a fence, no command is suspended again.
-    fn first_read_beside(
-        &self,
-        die: DieId,
-        id: JobId,
-        (suspended, is_again): (&Command, bool),
-        now_ns: u64,
-    ) -> Option<TxnId> {
-        let seen = self.visible_die(die, now_ns);
-        let view = self.view(&seen, id, NextStep::Elsewhere);
-        let before = match self.dies[die].point() {
-            _ if !self.fence(die, &view).holds_back(false) => u64::MAX,
-            PreemptionPoint::Open { since } => since,
-            _ if is_again => return None,
-            _ => u64::MAX,
-        };
-        let pairing = StepPartners::of(self, die, None);
-        let asked = FirstQuery { view: &view, before, pairing: &pairing, suspended: Some(suspended) };
-        self.first_admitted(die, Queue::Read, &asked)
-    }
-
-    /// Issues a read beside a suspended command.
-    #[cold]
-    fn take_read_beside(&mut self, die: DieId, read: TxnId, events: &mut EventQueue) {
-        let Some(command) = self.bind_lone_read(die, read, events) else { return };
-        let (now_ns, Self { flash, dies, records, .. }) = (events.now_ns(), &mut *self);
-        // The read may use a plane of the suspended command.
-        flash.settle_die(die, now_ns, |from_ns| {
-            if let Some(since_ns) = dies[die].collecting_since_ns() {
-                records.counters.on_plane_busy(now_ns - from_ns.max(since_ns));
-            }
-        });
-        self.check_hard_watermark(die, false);
-        self.records.counters.on_preemption();
-        self.issue(die, &command, events);
     }
 
     /// The time for which the controller polls the queue before a step.
@@ -250,7 +184,7 @@ impl BackEnd {
     /// them wait if the collection must not be delayed for ever: writes wait for its space, or the hard watermark
     /// prohibits writes until its end. If data goes to other dies, writes anywhere may wait for this collection, and
     /// other collections for moves that arrive here.
-    fn fence(&self, die: DieId, view: &PreemptionView<'_>) -> Fence {
+    pub(super) fn fence(&self, die: DieId, view: &PreemptionView<'_>) -> Fence {
         let waits = self.dies[die].waiting_for_space() > 0 || self.moves_wait_for(die);
         let is_needed = view.state != State::AllAllowed || waits;
         if is_needed { Fence::All } else { self.scheme.preemption.fence() }
@@ -344,7 +278,7 @@ impl BackEnd {
     }
 
     /// Checks that a request may preempt a collection with so few free blocks.
-    fn check_hard_watermark(&self, die: DieId, is_write: bool) {
+    pub(super) fn check_hard_watermark(&self, die: DieId, is_write: bool) {
         let free = self.free_of_collection(die);
         if free >= self.scheme.settings.collection.hard_watermark {
             return;
@@ -359,7 +293,7 @@ impl BackEnd {
         );
     }
 
-    fn view<'a>(&self, seen: &'a VisibleDie<'_>, id: JobId, step: NextStep) -> PreemptionView<'a> {
+    pub(super) fn view<'a>(&self, seen: &'a VisibleDie<'_>, id: JobId, step: NextStep) -> PreemptionView<'a> {
         let job = &self.gc.jobs[id];
         let pages_moved = (job.programmed() as u32).div_ceil(self.geometry.units_per_page);
         PreemptionView { state: self.collection_state(seen.id), step, pages_moved, now_ns: seen.now_ns, die: seen }
@@ -375,7 +309,7 @@ impl BackEnd {
 
     /// The first request of a queue that may go before the collection's next step, and is not to be served by that
     /// step.
-    fn first_admitted(&self, die: DieId, queue: Queue, asked: &FirstQuery) -> Option<TxnId> {
+    pub(super) fn first_admitted(&self, die: DieId, queue: Queue, asked: &FirstQuery) -> Option<TxnId> {
         self.head(die, queue)?;
         if queue == Queue::Write && !self.scheme.preemption.serves_writes() {
             return None;
@@ -402,14 +336,6 @@ impl BackEnd {
                 && self.may_go_first(id, false, plane, asked)
                 && asked.suspended.is_none_or(|command| !self.is_read_of_block(id, command))
         })
-    }
-
-    /// Whether a read uses a block that a command changes.
-    fn is_read_of_block(&self, id: TxnId, command: &Command) -> bool {
-        let Some(place) = place_of(&self.txns[id], |unit| self.ftl.lookup(unit)) else { return false };
-        let block_of = |page| self.flash.geometry().block_and_offset(page).0;
-        let block = block_of(self.geometry.flash_page(place));
-        command.parts().iter().any(|part| block_of(part.page) == block)
     }
 
     /// [`Self::first_admitted`] among writes. Searches by plane, because the reason that delays one write to a plane

@@ -2,7 +2,7 @@
 //!
 //! The host begins a request, submits its sub-requests or trims, and marks their end. After everything that it
 //! submitted, it takes the completed requests. The parts are in `requests`: `sub_requests` (reads and writes of flash),
-//! `write_buffer`, and `progress` (the open operations of each request).
+//! `write_buffer`, and `open_requests` (the open operations of each request).
 //!
 //! The timers of an SSD are in this order: DRAM, the drive's alarms, the drive's flash. If two of them are due at one
 //! moment, DRAM is handled first. If a run has several SSDs, each handles all its events of a moment, flash included,
@@ -10,13 +10,13 @@
 //! host processes completions of one moment differs. In a closed loop, the host may therefore begin its next request
 //! before or after other events of the same moment.
 
+use super::alarms::{ALARMS, Alarm, Alarms, Timers};
 use super::back_end::BackEnd;
 use super::config::SsdConfig;
 use super::requests::eviction_waits::FreedSpace;
-use super::requests::progress::{RequestProgress, RequestState};
+use super::requests::open_requests::{OpenRequests, RequestState};
 use super::requests::served_units::ServedUnits;
 use super::requests::write_buffer::HostDram;
-use super::timers::{ALARMS, Alarm, Alarms, Timers};
 use crate::buffer::Buffer;
 use crate::dispatch::txn::Role;
 use crate::flash::geometry::Geometry;
@@ -28,7 +28,7 @@ use crate::sim::index::{LogicalUnit, RequestId, TxnId};
 use crate::sim::queue::{EventQueue, Timer};
 use copyback_workload::{Op, Priority};
 
-pub use super::requests::progress::Completion;
+pub use super::requests::open_requests::Completion;
 
 /// Units that the host accessed, by the place where they were found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -65,7 +65,7 @@ const OWN_TIMERS: u32 = DRAM_TIMERS + ALARMS;
 pub struct Ssd {
     pub(super) back_end: BackEnd,
     pub(super) dram: HostDram,
-    pub(super) requests: RequestProgress,
+    pub(super) requests: OpenRequests,
     pub(super) units: ServedUnits,
     pub(super) subpage_writes: SubpageWrites,
 }
@@ -80,7 +80,7 @@ impl Ssd {
         Self {
             back_end,
             dram: HostDram::new(config.buffer.latency_ns().unwrap_or(0), Timer(first_timer), Timer(first_timer + 1)),
-            requests: RequestProgress::default(),
+            requests: OpenRequests::default(),
             units: ServedUnits::default(),
             subpage_writes: config.subpage_writes,
         }
