@@ -31,6 +31,7 @@ use crate::flash::geometry::Geometry;
 use crate::ftl::allocation::{Known, PagePlacement};
 use crate::sim::index::{DieId, LogicalUnit};
 use copyback_workload::units::Nanos;
+use enum_dispatch::enum_dispatch;
 use pages::Pages;
 use std::ops::Range;
 
@@ -80,6 +81,7 @@ impl<'a> Staying<'a> {
 }
 
 /// See the module's contract.
+#[enum_dispatch]
 pub trait BufferPolicy {
     /// How many lists there are.
     fn lists(&self) -> usize;
@@ -153,7 +155,7 @@ impl Early {
 /// Writes the registry: for each row its entry in the configuration, in the run-time enum and in the queries. `none` is
 /// no buffer. Each module states in `NEEDS` what must be known of a page's destination when it enters.
 macro_rules! buffers {
-    ($( $name:literal => $module:ident : $variant:ident ),+ $(,)?) => {
+    ($hash:tt $dispatch:tt $( $name:literal => $module:ident : $variant:ident ),+ $(,)?) => {
         axis! {
             /// `[buffer]`
             BufferConfig, "buffer", "what does DRAM hold, and what does it evict?", default None,
@@ -239,36 +241,19 @@ macro_rules! buffers {
                 match self {
                     Self::None(_) => None,
                     $( Self::$variant(p) => {
-                        Some(Buffer::new(p, Policy::$variant($module::Policy::new(p, geometry)), geometry))
+                        Some(Buffer::new(p, EvictionPolicy::$variant($module::Policy::new(p, geometry)), geometry))
                     } ),+
                 }
             }
         }
 
-        enum Policy { $( $variant($module::Policy) ),+ }
-
-        impl BufferPolicy for Policy {
-            fn lists(&self) -> usize {
-                match self { $( Self::$variant(p) => p.lists() ),+ }
-            }
-            fn lists_in_turn(&self) -> usize {
-                match self { $( Self::$variant(p) => p.lists_in_turn() ),+ }
-            }
-            #[inline]
-            fn list_of(&self, home: PagePlacement) -> usize {
-                match self { $( Self::$variant(p) => p.list_of(home) ),+ }
-            }
-            fn next(&mut self, staying: Staying<'_>) -> Option<Take> {
-                match self { $( Self::$variant(p) => p.next(staying) ),+ }
-            }
-            fn list_of_die(&self, die: DieId) -> Option<usize> {
-                match self { $( Self::$variant(p) => p.list_of_die(die) ),+ }
-            }
-        }
+        $hash $dispatch
+        enum EvictionPolicy { $( $variant($module::Policy) ),+ }
     };
 }
 
 buffers! {
+    #[enum_dispatch(BufferPolicy)]
     "lru" => lru: Lru,
     "die-lists" => die_lists: DieLists,
     "plane-lists" => plane_lists: PlaneLists,
@@ -279,7 +264,7 @@ buffers! {
 pub struct Buffer {
     bookkeeping_bytes: f64,
     pages: Pages,
-    policy: Policy,
+    policy: EvictionPolicy,
     /// Once pages must be evicted, this many units stay.
     low_units: u64,
     idle_after_ns: Option<u64>,
@@ -304,7 +289,7 @@ fn bookkeeping_bytes(lists: usize, pages: u64) -> f64 {
 }
 
 impl Buffer {
-    fn new(params: &impl Parameters, policy: Policy, geometry: &Geometry) -> Self {
+    fn new(params: &impl Parameters, policy: EvictionPolicy, geometry: &Geometry) -> Self {
         let page_bytes = u64::from(geometry.units_per_flash_page) * u64::from(geometry.unit_bytes);
         let bookkeeping_bytes = bookkeeping_bytes(policy.lists_in_turn(), params.size_bytes() / page_bytes);
         let units = params.size_bytes() / u64::from(geometry.unit_bytes);

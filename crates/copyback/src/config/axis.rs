@@ -39,8 +39,13 @@ pub struct Axis {
     pub choices: &'static [Choice],
 }
 
-/// Writes an axis' registry: `Config` (the user's text: `policy = "name"` and that policy's parameters) and the list of
-/// its pages. A row reads `"name" => module: Variant`; the module holds `Params`, with a default for each.
+/// Writes an axis' registry. Each axis has a macro around this one, which also writes the enum of a run's policies. A
+/// call of a policy is a match on that enum, which `enum_dispatch` writes. The attribute stands above the rows, and the
+/// macro passes it on as two tokens, `$hash $dispatch`: `enum_dispatch` works only if its name and the names of the
+/// variants come from one place.
+///
+/// This macro writes `Config` (the user's text: `policy = "name"` and that policy's parameters) and the list of its
+/// pages. A row reads `"name" => module: Variant`; the module holds `Params`, with a default for each.
 macro_rules! axis {
     (
         $(#[$meta:meta])*

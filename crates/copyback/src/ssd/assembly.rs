@@ -28,7 +28,7 @@ use super::requests::host_data::HostData;
 use super::run_records::{BeforeRun, FewestFree, Records};
 use super::scheme::Scheme;
 use crate::dispatch::admit::{Admit, Setup};
-use crate::dispatch::order::Order;
+use crate::dispatch::order::{Order, OrderPolicy};
 use crate::dispatch::queues::Queues;
 use crate::dispatch::txn::Txns;
 use crate::dispatch::windows::DieWindows;

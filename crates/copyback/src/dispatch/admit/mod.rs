@@ -31,6 +31,7 @@ use crate::config::layers::Kept;
 use crate::config::{KeyError, axis};
 use crate::flash::command::Source;
 use crate::sim::index::{DieId, TxnId};
+use enum_dispatch::enum_dispatch;
 use shares::Shares;
 
 /// The view of a policy.
@@ -118,6 +119,7 @@ pub struct Entry {
 }
 
 /// See the module's contract.
+#[enum_dispatch]
 pub trait AdmitPolicy {
     /// Whether a request of a task that reaches a die enters at once.
     fn enters(&mut self, entry: Entry, view: &AdmitView<'_>) -> bool;
@@ -167,7 +169,7 @@ pub trait Parameters {
 
 /// Writes the registry: for each row its place in the configuration, in the run-time enum and in the queries.
 macro_rules! admits {
-    ($( $name:literal => $module:ident : $variant:ident ),+ $(,)?) => {
+    ($hash:tt $dispatch:tt $( $name:literal => $module:ident : $variant:ident ),+ $(,)?) => {
         axis! {
             /// `[admit]`
             AdmitConfig, "admit", "which task's request enters which die's window?", default All,
@@ -181,6 +183,7 @@ macro_rules! admits {
         }
 
         /// The policy of a run.
+        $hash $dispatch
         #[allow(missing_docs)]
         pub enum Admit { $( $variant($module::Policy) ),+ }
 
@@ -190,42 +193,11 @@ macro_rules! admits {
                 match config { $( AdmitConfig::$variant(p) => Self::$variant($module::Policy::new(p, setup)) ),+ }
             }
         }
-
-        impl AdmitPolicy for Admit {
-            #[inline(always)]
-            fn enters(&mut self, entry: Entry, view: &AdmitView<'_>) -> bool {
-                match self { $( Self::$variant(p) => p.enters(entry, view) ),+ }
-            }
-            #[inline]
-            fn next(&mut self, change: Change, view: &AdmitView<'_>) -> Option<Entry> {
-                match self { $( Self::$variant(p) => p.next(change, view) ),+ }
-            }
-            #[inline]
-            fn on_wait(&mut self, entry: Entry, is_first: bool) {
-                match self { $( Self::$variant(p) => p.on_wait(entry, is_first) ),+ }
-            }
-            #[inline]
-            fn on_head(&mut self, list: Entry, view: &AdmitView<'_>) {
-                match self { $( Self::$variant(p) => p.on_head(list, view) ),+ }
-            }
-            fn on_kept_slot(&mut self, die: DieId, view: &AdmitView<'_>) {
-                match self { $( Self::$variant(p) => p.on_kept_slot(die, view) ),+ }
-            }
-            #[inline(always)]
-            fn on_enter(&mut self, entry: Entry, cost_ns: u64, is_backlogged: bool) {
-                match self { $( Self::$variant(p) => p.on_enter(entry, cost_ns, is_backlogged) ),+ }
-            }
-            fn shares(&mut self) -> Option<&mut Shares> {
-                match self { $( Self::$variant(p) => p.shares() ),+ }
-            }
-            fn share_percent(&self, task: Source) -> Option<f64> {
-                match self { $( Self::$variant(p) => p.share_percent(task) ),+ }
-            }
-        }
     };
 }
 
 admits! {
+    #[enum_dispatch(AdmitPolicy)]
     "all" => all: All,
     "window" => window: Window,
     "vanilla" => vanilla: Vanilla,

@@ -23,6 +23,7 @@ use crate::flash::geometry::Geometry;
 use crate::flash::timing::Timing;
 use crate::sim::index::TxnId;
 pub use crate::tasks::view::{Class, DieView, Waiting};
+use enum_dispatch::enum_dispatch;
 
 /// The heads of a die's classes. `came` is the arrival of each; [`u64::MAX`] if the class has none that may run.
 #[derive(Clone, Copy, Debug)]
@@ -59,6 +60,7 @@ impl OrderView<'_> {
 }
 
 /// See the module's contract.
+#[enum_dispatch]
 pub trait OrderPolicy {
     /// The class whose head is issued next, none if nothing may run.
     fn pick(&mut self, view: &OrderView<'_>) -> Option<Class>;
@@ -78,7 +80,7 @@ pub trait Parameters {
 
 /// Writes the registry: for each row its place in the configuration, in the run-time enum and in the checks.
 macro_rules! orders {
-    ($( $name:literal => $module:ident : $variant:ident ),+ $(,)?) => {
+    ($hash:tt $dispatch:tt $( $name:literal => $module:ident : $variant:ident ),+ $(,)?) => {
         axis! {
             /// `[order]`
             OrderConfig, "order", "which of a die's ready requests goes first?", default Priority,
@@ -93,6 +95,7 @@ macro_rules! orders {
         }
 
         /// The policy of a run.
+        $hash $dispatch
         #[allow(missing_docs, clippy::large_enum_variant)]
         pub enum Order { $( $variant($module::Policy) ),+ }
 
@@ -102,22 +105,11 @@ macro_rules! orders {
                 match config { $( OrderConfig::$variant(p) => Self::$variant($module::Policy::new(p, geometry, timing)) ),+ }
             }
         }
-
-        /// The policy's decisions.
-        #[allow(missing_docs)]
-        impl Order {
-            #[inline(always)]
-            pub fn pick(&mut self, view: &OrderView<'_>) -> Option<Class> {
-                match self { $( Self::$variant(p) => p.pick(view) ),+ }
-            }
-            pub fn puts_gc_first(&self) -> bool {
-                match self { $( Self::$variant(p) => p.puts_gc_first() ),+ }
-            }
-        }
     };
 }
 
 orders! {
+    #[enum_dispatch(OrderPolicy)]
     "priority" => priority: Priority,
     "fifo" => fifo: Fifo,
     "plugin" => plugin: Plugin,

@@ -21,6 +21,7 @@ use crate::config::{Device, KeyError, axis};
 use crate::flash::geometry::Geometry;
 use crate::sim::index::{BlockId, DieId, PlaneId};
 use copyback_workload::rng;
+use enum_dispatch::enum_dispatch;
 use rand::RngExt;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -117,6 +118,7 @@ impl<'a> VictimView<'a> {
 }
 
 /// See the module's contract.
+#[enum_dispatch]
 pub trait VictimPolicy {
     /// A block is full.
     fn on_close(&mut self, blocks: &Blocks, plane: PlaneId, block: BlockId);
@@ -149,7 +151,7 @@ pub trait Parameters {
 
 /// Writes the registry: of each row its place in the configuration, in the run-time enum and in the checks.
 macro_rules! victims {
-    ($( $name:literal => $module:ident : $variant:ident ),+ $(,)?) => {
+    ($hash:tt $dispatch:tt $( $name:literal => $module:ident : $variant:ident ),+ $(,)?) => {
         axis! {
             /// `[victim]`
             VictimConfig, "victim", "which block is collected?", default Greedy,
@@ -164,6 +166,7 @@ macro_rules! victims {
         }
 
         /// The policy of a run.
+        $hash $dispatch
         #[derive(Clone)]
         #[allow(missing_docs, clippy::large_enum_variant)]
         pub enum Victim { $( $variant($module::Policy) ),+ }
@@ -174,38 +177,11 @@ macro_rules! victims {
                 match config { $( VictimConfig::$variant(p) => Self::$variant($module::Policy::new(p, geometry, seed)) ),+ }
             }
         }
-
-        impl VictimPolicy for Victim {
-            #[inline]
-            fn on_close(&mut self, blocks: &Blocks, plane: PlaneId, block: BlockId) {
-                match self { $( Self::$variant(p) => p.on_close(blocks, plane, block) ),+ }
-            }
-            #[inline]
-            fn on_invalidate(&mut self, blocks: &Blocks, plane: PlaneId, block: BlockId) {
-                match self { $( Self::$variant(p) => p.on_invalidate(blocks, plane, block) ),+ }
-            }
-            #[inline]
-            fn on_take(&mut self, blocks: &Blocks, plane: PlaneId, block: BlockId) {
-                match self { $( Self::$variant(p) => p.on_take(blocks, plane, block) ),+ }
-            }
-            #[inline(always)]
-            fn prefetch(&self, block: BlockId) {
-                match self { $( Self::$variant(p) => p.prefetch(block) ),+ }
-            }
-            fn pick(&mut self, view: VictimView<'_>) -> Option<BlockId> {
-                match self { $( Self::$variant(p) => p.pick(view) ),+ }
-            }
-            fn matches_reads(&self) -> bool {
-                match self { $( Self::$variant(p) => p.matches_reads() ),+ }
-            }
-            fn choice_ns(&self) -> u64 {
-                match self { $( Self::$variant(p) => p.choice_ns() ),+ }
-            }
-        }
     };
 }
 
 victims! {
+    #[enum_dispatch(VictimPolicy)]
     "greedy" => greedy: Greedy,
     "cost-benefit" => cost_benefit: CostBenefit,
     "d-choices" => d_choices: DChoices,

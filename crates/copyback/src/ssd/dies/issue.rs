@@ -2,7 +2,7 @@
 //! `gc::steps`.
 
 use crate::dispatch::compose::{self, HostPages, JoiningReads, JoiningWrite};
-use crate::dispatch::order::{Class, Heads, OrderView};
+use crate::dispatch::order::{Class, Heads, OrderPolicy, OrderView};
 use crate::dispatch::txn::{Role, Txn};
 use crate::flash::Follow;
 use crate::flash::command::{Command, CommandPlane, FlashOp, Source};

@@ -19,6 +19,7 @@ use crate::config::{Axis, Choice, KeyError};
 use crate::flash::source::Source;
 use crate::ftl::blocks::{Blocks, FreeOrder};
 use crate::sim::index::BlockId;
+use enum_dispatch::enum_dispatch;
 use serde::{Deserialize, Serialize};
 
 /// The level that a task watches, for share policies.
@@ -31,6 +32,7 @@ pub struct TaskLevel {
 }
 
 /// See the module's contract.
+#[enum_dispatch]
 pub trait BackgroundTask {
     /// A page of a block is read.
     fn on_read(&mut self, _block: BlockId) {}
@@ -73,7 +75,7 @@ pub trait Parameters {
 /// Writes the registry: of each row its table in the configuration, its source, its place in the run-time enum and its
 /// page.
 macro_rules! tasks {
-    ($( $name:literal => $module:ident : $variant:ident ),+ $(,)?) => {
+    ($hash:tt $dispatch:tt $( $name:literal => $module:ident : $variant:ident ),+ $(,)?) => {
         /// `[tasks]`: a table for each task that is on, and the delays of firmware.
         #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
         #[serde(deny_unknown_fields, default)]
@@ -114,41 +116,9 @@ macro_rules! tasks {
         }
 
         /// A task of a run.
+        $hash $dispatch
         #[allow(missing_docs)]
         pub enum Background { $( $variant($module::Policy) ),+ }
-
-        impl BackgroundTask for Background {
-            #[inline]
-            fn on_read(&mut self, block: BlockId) {
-                match self { $( Self::$variant(p) => p.on_read(block) ),+ }
-            }
-            fn on_program(&mut self, block: BlockId, page_offset: u32, now_ns: u64) {
-                match self { $( Self::$variant(p) => p.on_program(block, page_offset, now_ns) ),+ }
-            }
-            fn on_erase(&mut self, block: BlockId, now_ns: u64) {
-                match self { $( Self::$variant(p) => p.on_erase(block, now_ns) ),+ }
-            }
-            fn on_alarm(&mut self, now_ns: u64) {
-                match self { $( Self::$variant(p) => p.on_alarm(now_ns) ),+ }
-            }
-            fn alarm_ns(&self) -> Option<u64> {
-                match self { $( Self::$variant(p) => p.alarm_ns() ),+ }
-            }
-            #[inline]
-            fn is_due(&self) -> bool {
-                match self { $( Self::$variant(p) => p.is_due() ),+ }
-            }
-            fn gives_host_a_turn(&self) -> bool {
-                match self { $( Self::$variant(p) => p.gives_host_a_turn() ),+ }
-            }
-            fn pick(&self, blocks: &Blocks) -> Option<BlockId> {
-                match self { $( Self::$variant(p) => p.pick(blocks) ),+ }
-            }
-            fn level(&self) -> TaskLevel {
-                match self { $( Self::$variant(p) => p.level() ),+ }
-            }
-        }
-
         /// The sources of tasks, in the order of the registry.
         const OF_TASKS: &[Source] = &[$( $module::SOURCE ),+];
 
@@ -165,6 +135,7 @@ macro_rules! tasks {
 }
 
 tasks! {
+    #[enum_dispatch(BackgroundTask)]
     "scrub" => scrub: Scrub,
     "wear" => wear: Wear,
     "plugin" => plugin: Plugin,

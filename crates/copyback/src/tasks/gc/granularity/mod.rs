@@ -18,6 +18,7 @@ use crate::ftl::core::Move;
 use crate::sim::index::{BlockId, PlaneId};
 use crate::tasks::gc::destination::DestinationView;
 use crate::tasks::job::JobFill;
+use enum_dispatch::enum_dispatch;
 
 /// The planes for the pages of a collection of several blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,6 +42,7 @@ pub trait OtherPlanesView {
 }
 
 /// See the module's contract.
+#[enum_dispatch]
 pub trait GranularityPolicy {
     /// Whether moves may go to other planes than the victim's.
     fn leaves_plane(&self) -> bool {
@@ -88,7 +90,7 @@ pub trait Parameters {
 
 /// Writes the registry: for each row its place in the configuration, in the run-time enum and in the queries.
 macro_rules! granularities {
-    ($( $name:literal => $module:ident : $variant:ident ),+ $(,)?) => {
+    ($hash:tt $dispatch:tt $( $name:literal => $module:ident : $variant:ident ),+ $(,)?) => {
         axis! {
             /// `[granularity]`
             GranularityConfig, "granularity", "what does one collection take, and where does it go?", default Block,
@@ -96,14 +98,9 @@ macro_rules! granularities {
         }
 
         impl GranularityConfig {
-            /// Checks the parameters.
-            pub fn check(&self, device: &Device<'_>) -> Result<(), KeyError> {
-                match self { $( Self::$variant(p) => p.check(device) ),+ }
-            }
-
-            /// Whether it collects rows, so that the drive has to be written in rows.
-            pub fn needs_rows(&self) -> bool {
-                match self { $( Self::$variant(p) => p.needs_rows() ),+ }
+            /// The parameters of the policy.
+            fn parameters(&self) -> &dyn Parameters {
+                match self { $( Self::$variant(p) => p ),+ }
             }
 
             /// The policy of a configuration.
@@ -113,47 +110,29 @@ macro_rules! granularities {
         }
 
         /// The policy of a run.
+        $hash $dispatch
         #[derive(Clone, Copy, Debug)]
         #[allow(missing_docs)]
         pub enum Granularity { $( $variant($module::Policy) ),+ }
-
-        impl GranularityPolicy for Granularity {
-            #[inline(always)]
-            fn leaves_plane(&self) -> bool {
-                match self { $( Self::$variant(p) => p.leaves_plane() ),+ }
-            }
-            #[inline(always)]
-            fn copies_back(&self) -> bool {
-                match self { $( Self::$variant(p) => p.copies_back() ),+ }
-            }
-            #[inline]
-            fn destination(&self, home: PlaneId, has_to_leave: bool, drive: &impl DestinationView) -> PlaneId {
-                match self { $( Self::$variant(p) => p.destination(home, has_to_leave, drive) ),+ }
-            }
-            fn plane_rule(&self) -> Option<PlaneRule> {
-                match self { $( Self::$variant(p) => p.plane_rule() ),+ }
-            }
-            fn companion(&self, plane: PlaneId, victim: BlockId, beside: &mut impl OtherPlanesView) -> Option<BlockId> {
-                match self { $( Self::$variant(p) => p.companion(plane, victim, beside) ),+ }
-            }
-            #[inline]
-            fn fill(&self) -> JobFill {
-                match self { $( Self::$variant(p) => p.fill() ),+ }
-            }
-            fn combines(&self) -> bool {
-                match self { $( Self::$variant(p) => p.combines() ),+ }
-            }
-            #[inline]
-            fn order_moves(&self, moves: &mut [Move], geometry: &Geometry) {
-                match self { $( Self::$variant(p) => p.order_moves(moves, geometry) ),+ }
-            }
-        }
     };
 }
 
 granularities! {
+    #[enum_dispatch(GranularityPolicy)]
     "block" => block: Block,
     "aligned" => aligned: Aligned,
     "twin" => twin: Twin,
     "paired" => paired: Paired,
+}
+
+impl GranularityConfig {
+    /// Checks the parameters.
+    pub fn check(&self, device: &Device<'_>) -> Result<(), KeyError> {
+        self.parameters().check(device)
+    }
+
+    /// Whether it collects rows, so that the drive has to be written in rows.
+    pub fn needs_rows(&self) -> bool {
+        self.parameters().needs_rows()
+    }
 }

@@ -32,6 +32,7 @@ use crate::flash::command::FlashOp;
 use crate::flash::geometry::Geometry;
 use crate::flash::timing::Timing;
 pub use crate::tasks::view::DieView;
+use enum_dispatch::enum_dispatch;
 use serde::{Deserialize, Serialize};
 
 /// The configuration of a policy.
@@ -57,7 +58,10 @@ pub trait Parameters {
         None
     }
     /// Keys and tables of the device that no other policy uses.
-    fn own_device_keys() -> &'static [&'static str] {
+    fn own_device_keys() -> &'static [&'static str]
+    where
+        Self: Sized,
+    {
         &[]
     }
 }
@@ -79,6 +83,7 @@ pub const KEPT: Kept = Kept {
 };
 
 /// See the module's contract.
+#[enum_dispatch]
 pub trait PreemptionPolicy {
     /// How long the controller polls the queue before each step.
     fn queue_poll_ns(&self) -> u64 {
@@ -119,7 +124,7 @@ pub trait PreemptionPolicy {
 
 /// Writes the registry: for each row its place in the configuration, in the run-time enum and in the checks.
 macro_rules! preemptions {
-    ($( $name:literal => $module:ident : $variant:ident ),+ $(,)?) => {
+    ($hash:tt $dispatch:tt $( $name:literal => $module:ident : $variant:ident ),+ $(,)?) => {
         axis! {
             /// `[preemption]`
             PreemptionConfig, "preemption", "when may host requests use a die that garbage collection has reserved?",
@@ -128,29 +133,9 @@ macro_rules! preemptions {
         }
 
         impl PreemptionConfig {
-            /// Checks the parameters.
-            pub fn check(&self, device: &Device<'_>) -> Result<(), KeyError> {
-                match self { $( Self::$variant(p) => p.check(device) ),+ }
-            }
-
-            /// Whether collections take no time.
-            pub fn is_timeless(&self) -> bool {
-                match self { $( Self::$variant(p) => Parameters::is_timeless(p) ),+ }
-            }
-
-            /// Whether a collection may let requests go before its steps.
-            pub fn lets_host_first(&self) -> bool {
-                match self { $( Self::$variant(p) => p.lets_host_first() ),+ }
-            }
-
-            /// Whether requests avoid a collection's plane while a page waits in its register.
-            pub fn excludes_plane(&self) -> bool {
-                match self { $( Self::$variant(p) => p.excludes_plane() ),+ }
-            }
-
-            /// The parameters of collections that reserve no die, if they reserve none.
-            pub fn as_task(&self) -> Option<AsTask> {
-                match self { $( Self::$variant(p) => p.as_task() ),+ }
+            /// The parameters of the policy.
+            fn parameters(&self) -> &dyn Parameters {
+                match self { $( Self::$variant(p) => p ),+ }
             }
 
             /// The only policy that uses a key of the device, if there is such a policy.
@@ -162,57 +147,48 @@ macro_rules! preemptions {
             }
         }
 
+        $hash $dispatch
         #[allow(clippy::large_enum_variant)]
-        enum Policy { $( $variant($module::Policy) ),+ }
+        enum PointPolicy { $( $variant($module::Policy) ),+ }
 
-        impl Policy {
+        impl PointPolicy {
             fn new(config: &PreemptionConfig, geometry: &Geometry, timing: &Timing) -> Self {
                 match config { $( PreemptionConfig::$variant(p) => Self::$variant($module::Policy::new(p, geometry, timing)) ),+ }
-            }
-        }
-
-        /// The policy's decisions.
-        #[allow(missing_docs)]
-        impl Preemption {
-            pub fn queue_poll_ns(&self) -> u64 {
-                match &self.policy { $( Policy::$variant(p) => p.queue_poll_ns() ),+ }
-            }
-            pub fn fence(&self) -> Fence {
-                match &self.policy { $( Policy::$variant(p) => p.fence() ),+ }
-            }
-            pub fn at_hard(&self) -> AtHard {
-                match &self.policy { $( Policy::$variant(p) => p.at_hard() ),+ }
-            }
-            #[inline]
-            pub fn serves_writes(&self) -> bool {
-                match &self.policy { $( Policy::$variant(p) => p.serves_writes() ),+ }
-            }
-            #[inline]
-            pub fn on_point(&mut self, die: &dyn DieView) {
-                match &mut self.policy { $( Policy::$variant(p) => p.on_point(die) ),+ }
-            }
-            #[inline]
-            pub fn admits(&self, view: &PreemptionView<'_>, candidate: Candidate) -> bool {
-                match &self.policy { $( Policy::$variant(p) => p.admits(view, candidate) ),+ }
-            }
-            #[inline]
-            pub fn excludes_plane(&self, step: NextStep, is_write: bool) -> bool {
-                match &self.policy { $( Policy::$variant(p) => p.excludes_plane(step, is_write) ),+ }
-            }
-            #[inline]
-            pub fn excludes_reads(&self, step: NextStep) -> bool {
-                match &self.policy { $( Policy::$variant(p) => p.excludes_reads(step) ),+ }
-            }
-            pub fn suspends(&self, op: FlashOp, left_ns: u64) -> bool {
-                match &self.policy { $( Policy::$variant(p) => p.suspends(op, left_ns) ),+ }
             }
         }
     };
 }
 
+impl PreemptionConfig {
+    /// Checks the parameters.
+    pub fn check(&self, device: &Device<'_>) -> Result<(), KeyError> {
+        self.parameters().check(device)
+    }
+
+    /// Whether collections take no time.
+    pub fn is_timeless(&self) -> bool {
+        self.parameters().is_timeless()
+    }
+
+    /// Whether a collection may let requests go before its steps.
+    pub fn lets_host_first(&self) -> bool {
+        self.parameters().lets_host_first()
+    }
+
+    /// Whether requests avoid a collection's plane while a page waits in its register.
+    pub fn excludes_plane(&self) -> bool {
+        self.parameters().excludes_plane()
+    }
+
+    /// The parameters of collections that reserve no die, if they reserve none.
+    pub fn as_task(&self) -> Option<AsTask> {
+        self.parameters().as_task()
+    }
+}
+
 /// The policy of a run.
 pub struct Preemption {
-    policy: Policy,
+    policy: PointPolicy,
     is_timeless: bool,
     is_preemptive: bool,
 }
@@ -221,7 +197,7 @@ impl Preemption {
     /// The policy of a configuration.
     pub fn new(config: &PreemptionConfig, geometry: &Geometry, timing: &Timing) -> Self {
         let (is_timeless, is_preemptive) = (config.is_timeless(), config.lets_host_first());
-        Self { policy: Policy::new(config, geometry, timing), is_timeless, is_preemptive }
+        Self { policy: PointPolicy::new(config, geometry, timing), is_timeless, is_preemptive }
     }
 
     /// Whether a collection takes no time at all.
@@ -235,9 +211,60 @@ impl Preemption {
     pub fn is_preemptive(&self) -> bool {
         self.is_preemptive
     }
+
+    /// See [`PreemptionPolicy::queue_poll_ns`].
+    pub fn queue_poll_ns(&self) -> u64 {
+        self.policy.queue_poll_ns()
+    }
+
+    /// See [`PreemptionPolicy::fence`].
+    pub fn fence(&self) -> Fence {
+        self.policy.fence()
+    }
+
+    /// See [`PreemptionPolicy::at_hard`].
+    pub fn at_hard(&self) -> AtHard {
+        self.policy.at_hard()
+    }
+
+    /// See [`PreemptionPolicy::serves_writes`].
+    #[inline]
+    pub fn serves_writes(&self) -> bool {
+        self.policy.serves_writes()
+    }
+
+    /// See [`PreemptionPolicy::on_point`].
+    #[inline]
+    pub fn on_point(&mut self, die: &dyn DieView) {
+        self.policy.on_point(die);
+    }
+
+    /// See [`PreemptionPolicy::admits`].
+    #[inline]
+    pub fn admits(&self, view: &PreemptionView<'_>, candidate: Candidate) -> bool {
+        self.policy.admits(view, candidate)
+    }
+
+    /// See [`PreemptionPolicy::excludes_plane`].
+    #[inline]
+    pub fn excludes_plane(&self, step: NextStep, is_write: bool) -> bool {
+        self.policy.excludes_plane(step, is_write)
+    }
+
+    /// See [`PreemptionPolicy::excludes_reads`].
+    #[inline]
+    pub fn excludes_reads(&self, step: NextStep) -> bool {
+        self.policy.excludes_reads(step)
+    }
+
+    /// See [`PreemptionPolicy::suspends`].
+    pub fn suspends(&self, op: FlashOp, left_ns: u64) -> bool {
+        self.policy.suspends(op, left_ns)
+    }
 }
 
 preemptions! {
+    #[enum_dispatch(PreemptionPolicy)]
     "none" => none: None,
     "points" => points: Points,
     "deadline" => deadline: Deadline,

@@ -17,6 +17,7 @@ use crate::flash::geometry::Geometry;
 use crate::ftl::core::Ftl;
 use crate::sim::index::PlaneId;
 pub use crate::tasks::view::DriveView;
+use enum_dispatch::enum_dispatch;
 use idle::Idle;
 use serde::{Deserialize, Serialize};
 
@@ -81,6 +82,7 @@ pub struct Wanted {
 }
 
 /// See the module's contract.
+#[enum_dispatch]
 pub trait TriggerPolicy {
     /// The scope whose free blocks are counted.
     fn scope(&self) -> Scope;
@@ -172,7 +174,7 @@ pub trait Parameters {
 
 /// Writes the registry: for each row its place in the configuration, in the run-time enum and in the queries.
 macro_rules! triggers {
-    ($( $name:literal => $module:ident : $variant:ident ),+ $(,)?) => {
+    ($hash:tt $dispatch:tt $( $name:literal => $module:ident : $variant:ident ),+ $(,)?) => {
         axis! {
             /// `[trigger]`
             TriggerConfig, "trigger", "when does garbage collection start and stop?", default Watermark,
@@ -192,60 +194,15 @@ macro_rules! triggers {
         }
 
         /// The policy of a run.
+        $hash $dispatch
         #[derive(Clone, Debug)]
         #[allow(missing_docs)]
         pub enum Trigger { $( $variant($module::Policy) ),+ }
-
-        impl TriggerPolicy for Trigger {
-            #[inline(always)]
-            fn scope(&self) -> Scope {
-                match self { $( Self::$variant(p) => p.scope() ),+ }
-            }
-            #[inline(always)]
-            fn free_of(&self, ftl: &Ftl, plane: PlaneId) -> u32 {
-                match self { $( Self::$variant(p) => p.free_of(ftl, plane) ),+ }
-            }
-            #[inline(always)]
-            fn wants_plane(&self, free: u32, plane_offset: u32, is_collecting: bool, drive: &dyn DriveView) -> bool {
-                match self { $( Self::$variant(p) => p.wants_plane(free, plane_offset, is_collecting, drive) ),+ }
-            }
-            #[inline(always)]
-            fn wants_collection(&self, free: u32, is_collecting: bool, drive: &dyn DriveView) -> bool {
-                match self { $( Self::$variant(p) => p.wants_collection(free, is_collecting, drive) ),+ }
-            }
-            #[inline]
-            fn starts_now(&self, wanted: Wanted) -> bool {
-                match self { $( Self::$variant(p) => p.starts_now(wanted) ),+ }
-            }
-            #[inline]
-            fn goes_on(&self) -> bool {
-                match self { $( Self::$variant(p) => p.goes_on() ),+ }
-            }
-            #[inline(always)]
-            fn hard_watermark(&self) -> u32 {
-                match self { $( Self::$variant(p) => p.hard_watermark() ),+ }
-            }
-            fn soft_blocks(&self, geometry: &Geometry) -> u64 {
-                match self { $( Self::$variant(p) => p.soft_blocks(geometry) ),+ }
-            }
-            #[inline(always)]
-            fn idle(&self) -> Option<Idle> {
-                match self { $( Self::$variant(p) => p.idle() ),+ }
-            }
-            fn obey(&mut self) {
-                match self { $( Self::$variant(p) => p.obey() ),+ }
-            }
-            fn level_of(&self, free: u32) -> FreeLevel {
-                match self { $( Self::$variant(p) => p.level_of(free) ),+ }
-            }
-            fn coordination_watermarks(&self, geometry: &Geometry) -> CoordinationWatermarks {
-                match self { $( Self::$variant(p) => p.coordination_watermarks(geometry) ),+ }
-            }
-        }
     };
 }
 
 triggers! {
+    #[enum_dispatch(TriggerPolicy)]
     "watermark" => watermark: Watermark,
     "plugin" => plugin: Plugin,
 }
