@@ -1,4 +1,6 @@
-//! The full block with the least u / (1 - u) · erases / age: cheap to move, little worn, filled long ago.
+//! The full block with the least u / (1 - u) · erases / age; u is its share of valid units.
+//!
+//! Such a block is cheap to move, little worn, and was filled long ago.
 //!
 //! Source: CAT, Chiang and Chang 1999. Erases and ages count from one, so that neither makes all blocks equal.
 //!

@@ -5,7 +5,7 @@
 //! Parameters:
 //! - `read` (default `"2 ms"`), `write` (default `"10 ms"`): time from a request's arrival to its deadline; half of
 //!   it for urgent requests.
-//! - `slack` (default `"3 ms"`): a deadline is near if it is not further away.
+//! - `slack` (default `"3 ms"`): a deadline is near if at most this time remains.
 //! - `low` (default 2): erased blocks of a plane at which the die collects, whatever the deadlines.
 
 use super::{Class, OrderPolicy, OrderView, Parameters};

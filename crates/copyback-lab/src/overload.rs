@@ -23,8 +23,8 @@ const LONG_WAIT_NS: u64 = 1_000_000_000;
 /// waits of requests behind such writes are charged to other host requests.
 const SHARE_FOR_SPACE: f64 = 0.25;
 
-/// The least such share (`SHARE_FOR_SPACE`) if no write takes long.
-const MOST_FOR_SPACE: f64 = 0.5;
+/// As `SHARE_FOR_SPACE`, if no write takes long.
+const SHARE_FOR_SPACE_IF_SHORT: f64 = 0.5;
 
 /// A number of parallel victims that may help, if the present number leaves dies idle.
 fn more_victims(planned: &Planned, done: &Finished) -> Option<u32> {
@@ -44,7 +44,7 @@ fn waits_for_space(done: &Finished) -> bool {
     let waited_ns: f64 =
         parts.iter().filter(|(cause, _)| matches!(cause, Cause::Gc | Cause::Buffer)).map(|(_, ns)| ns).sum();
     let is_long = report.response.write.max_ns >= LONG_WAIT_NS;
-    let share = if is_long { SHARE_FOR_SPACE } else { MOST_FOR_SPACE };
+    let share = if is_long { SHARE_FOR_SPACE } else { SHARE_FOR_SPACE_IF_SHORT };
     waited_ns > share * report.response.write.mean_ns
 }
 

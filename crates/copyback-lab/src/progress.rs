@@ -55,7 +55,7 @@ pub struct Bars {
 pub struct Bar {
     shown: Option<Box<dyn ShownPart>>,
     /// Its part for a calling program.
-    track: watch::Own,
+    track: watch::BarTrack,
 }
 
 impl Bars {

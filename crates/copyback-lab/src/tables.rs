@@ -63,7 +63,7 @@ fn any(plan: &Plan, has: fn(&RunConfig) -> bool) -> bool {
     plan.runs.iter().any(|planned| has(&planned.resolved.run))
 }
 
-/// Every number of the reports, a row a number: names are paths in the JSON document.
+/// Every number of the reports, one in each row: names are paths in the JSON document.
 fn summary(results: &Results) -> Made {
     let (mut schemes, mut names, mut values) = (Vec::new(), Vec::new(), Vec::new());
     for (planned, done) in results.plan.runs.iter().zip(&results.finished) {
@@ -192,7 +192,7 @@ fn window(results: &Results) -> Vec<Column> {
     ]
 }
 
-/// Every number of each drive of an array, a row a number: names are paths in the JSON document, below a drive.
+/// Every number of each drive of an array, one in each row: names are paths in the JSON document, below a drive.
 fn drives(results: &Results) -> Made {
     let (mut schemes, mut drives) = (Vec::new(), Vec::new());
     let (mut names, mut values) = (Vec::new(), Vec::new());
@@ -211,7 +211,7 @@ fn drives(results: &Results) -> Made {
     Ok(vec![scheme, Column::U64("drive", drives), metric, Column::F64("value", values)])
 }
 
-/// Every number of each of several workloads, a row a number: names are paths in the JSON document, below a workload.
+/// Every number of each of several workloads, one in each row: names are paths in the JSON document, below a workload.
 fn workloads(results: &Results) -> Made {
     let (mut schemes, mut workloads) = (Vec::new(), Vec::new());
     let (mut names, mut values) = (Vec::new(), Vec::new());

@@ -243,7 +243,7 @@ impl<S: RequestSource> RequestSource for Compact<S> {
         }
         if self.untouched_trims > 0 {
             let trims = counted(self.untouched_trims, "trim");
-            notes.push(format!("{trims} of what was never read or written left out"));
+            notes.push(format!("{trims} left out: nothing was read or written there before"));
         }
         if self.laid_out > 0 && !self.has_moved {
             notes.push(LAYOUT_WITHOUT_EFFECT.to_owned());
@@ -309,7 +309,7 @@ mod tests {
         ];
         assert_eq!(places, expected);
         assert_eq!(notes[0], "addresses packed into 20 KiB: 2 extents of 4 KiB units, by first use");
-        assert!(notes[1].starts_with("1 trim cut") && notes[2].starts_with("2 trims of"), "{notes:?}");
+        assert!(notes[1].starts_with("1 trim cut") && notes[2].starts_with("2 trims left out"), "{notes:?}");
     }
 
     #[test]

@@ -46,7 +46,7 @@ impl<S> Packed<S> {
         }
     }
 
-    /// The layout for a trace whose format keeps addresses, unless a setting packs them.
+    /// The same layout, selected by a setting: the trace's format keeps addresses by default.
     pub(crate) fn requested(self) -> Self {
         Self { is_requested: true, ..self }
     }

@@ -55,7 +55,7 @@ impl Drop for PassedTrace {
     }
 }
 
-/// Whether a path is the name of a passed trace, which may exist no longer: no other program finds one.
+/// Whether a path is the name of a passed trace, which may exist no longer. The name has no meaning in other programs.
 pub fn is_passed(path: &Path) -> bool {
     path.to_str().is_some_and(|path| path.starts_with(PREFIX)) && !path.exists()
 }

@@ -14,7 +14,7 @@ fn is_number(cpu: &str) -> bool {
     !cpu.is_empty() && cpu.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// The note that files of CPUs are missing between those of a trace, in the order of the CPUs.
+/// The note that a trace lacks the file of a CPU below its last one. `files` are in the order of their CPUs.
 pub fn note_of_gap(files: &[PathBuf]) -> Option<String> {
     let names = files.iter().map(|file| file.file_name()?.to_str()?.rsplit_once('.'));
     let names: Vec<(&str, u32)> =

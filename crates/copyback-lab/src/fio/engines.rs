@@ -80,7 +80,7 @@ const OTHERS: &[(&[&str], &str)] = &[
     (&["mtd"], "it drives bare flash, without the controller that is simulated"),
 ];
 
-/// How an engine asks; or why it cannot be simulated, and what to write instead.
+/// The engine of this name; or why it cannot be simulated, and what to write instead.
 pub fn find(name: &str) -> Result<Engine, (String, String)> {
     let name = ALIASES.iter().find(|(alias, _)| *alias == name).map_or(name, |(_, engine)| engine);
     if SYNCHRONOUS.contains(&name) {

@@ -3,8 +3,8 @@
 use super::parse::Opt;
 use crate::failure::Failure;
 
-/// A number of fio: decimal or 0x, and a suffix; or an expression, in parentheses or of plain factors. By `kb_base`
-/// 1024, fio's default, `k` is 1024 and `ki` 1000; by 1000 it is the other way round.
+/// A number of fio: decimal or 0x, and a suffix; or an expression, in parentheses or with `*`, `/` or `^`. If `kb_base`
+/// is 1024, fio's default, `k` is 1024 and `ki` 1000; if it is 1000, `k` is 1000 and `ki` 1024.
 pub fn number(opt: &Opt, text: &str, kb_base: u64) -> Result<u64, Failure> {
     let text = text.trim();
     if text.starts_with('(') || text.contains(['*', '/', '^']) {

@@ -394,7 +394,7 @@ pub fn find(key: &str) -> Option<&'static Known> {
     OPTIONS.iter().find(|(names, _)| names.contains(&key))
 }
 
-/// The option that is understood and most like a word.
+/// The name of an option of fio that is most like a word.
 pub fn like(key: &str) -> Option<&'static str> {
     nearest(key, OPTIONS.iter().flat_map(|(names, _)| names.iter().copied()))
 }

@@ -16,11 +16,11 @@ pub(super) struct Layers<'a> {
 }
 
 impl Layers<'_> {
-    /// All layers, lowest first. `otherwise`: the own settings of one drive of an array. They override the shared
+    /// All layers, lowest first. `of_one_drive`: the own settings of one drive of an array. They override the shared
     /// layers, so that a complete configuration file does not undo them.
-    pub fn all(&self, otherwise: impl IntoIterator<Item = Layer>) -> impl Iterator<Item = Layer> {
+    pub fn all(&self, of_one_drive: impl IntoIterator<Item = Layer>) -> impl Iterator<Item = Layer> {
         let below = self.device.iter().chain([&self.scheme]).chain(&self.above).cloned();
-        below.chain(otherwise).chain(self.sets.iter().cloned())
+        below.chain(of_one_drive).chain(self.sets.iter().cloned())
     }
 
     /// The layers of a run.
@@ -36,9 +36,9 @@ impl Layers<'_> {
     }
 
     /// The layers of a drive with its own settings. The array decides whether the drive is coordinated.
-    pub fn of_drive(&self, otherwise: impl IntoIterator<Item = Layer>) -> Stack {
+    pub fn of_drive(&self, of_one_drive: impl IntoIterator<Item = Layer>) -> Stack {
         let mut stack = Stack::new();
-        self.all(otherwise).for_each(|layer| stack.push(layer.without("coordination")));
+        self.all(of_one_drive).for_each(|layer| stack.push(layer.without("coordination")));
         stack
     }
 }

@@ -29,11 +29,11 @@ impl ProgressSink {
     }
 
     /// Begins a track for a calling program.
-    pub(super) fn track(&self, name: &str, total: Option<u64>) -> Own {
+    pub(super) fn track(&self, name: &str, total: Option<u64>) -> BarTrack {
         match self {
-            Self::Program(watch) => Own { watch: Some(watch.clone()), at: Some(watch.begin(name, total)) },
-            Self::Part(watch) => Own { watch: Some(watch.clone()), at: None },
-            Self::Screen(_) | Self::Discard => Own { watch: None, at: None },
+            Self::Program(watch) => BarTrack { watch: Some(watch.clone()), at: Some(watch.begin(name, total)) },
+            Self::Part(watch) => BarTrack { watch: Some(watch.clone()), at: None },
+            Self::Screen(_) | Self::Discard => BarTrack { watch: None, at: None },
         }
     }
 }
@@ -118,12 +118,12 @@ pub fn stop_thread_if_requested() {
 }
 
 /// A bar's track.
-pub(super) struct Own {
+pub(super) struct BarTrack {
     watch: Option<Arc<Watch>>,
     at: Option<usize>,
 }
 
-impl Own {
+impl BarTrack {
     fn with(&self, change: impl FnOnce(&mut Track)) {
         if let Some((watch, at)) = self.watch.as_ref().zip(self.at) {
             change(&mut watch.lock()[at]);
@@ -158,7 +158,7 @@ impl Own {
     }
 }
 
-impl Drop for Own {
+impl Drop for BarTrack {
     fn drop(&mut self) {
         self.with(|track| track.is_over = true);
     }

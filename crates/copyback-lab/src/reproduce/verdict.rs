@@ -56,7 +56,7 @@ pub enum Published {
     Within(f64, f64),
 }
 
-/// Tolerance of any size, in points.
+/// Least tolerance of the measured size, in points, however small the published one is.
 const SLACK_POINTS: f64 = 5.0;
 /// Tolerance of the measured size, as a part of the published one.
 const SLACK_PART: f64 = 0.25;

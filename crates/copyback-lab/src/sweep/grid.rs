@@ -106,7 +106,8 @@ pub fn cells(file: &SweepFile, over: &Overrides) -> Result<Grid, Failure> {
 /// Most runs of a grid: each has its configuration in memory, and few machines do this many in a year.
 const RUNS_MAX: usize = 1_000_000;
 
-/// Refuses a grid that is too large, before any of it is made. Returns its cells, with those of missing traces.
+/// Refuses a grid that is too large, before any of it is made. Returns the number of its cells, with those of missing
+/// traces.
 fn refuse_too_many(file: &SweepFile, over: &Overrides) -> Result<usize, Failure> {
     let own_device = file.cases.iter().filter(|case| case.device.is_some()).count();
     let rows = file.devices.len().checked_mul(file.cases.len() - own_device).and_then(|n| n.checked_add(own_device));

@@ -111,7 +111,7 @@ fn drawing_section(scheme: &Preset) -> Result<String, Failure> {
     let title = "## Use of the die over time\n\n";
     let Some(see) = to_see(scheme) else {
         let why = comment(scheme, "Not drawn").unwrap_or_default();
-        return Ok(format!("{title}{}\n", paragraph(&capital(&with_links(&why)))));
+        return Ok(format!("{title}{}\n", paragraph(&format!("Not drawn: {}", with_links(&why)))));
     };
     let played = scene::play(scheme)?;
     let intro = "In [the scene](README.md#the-scene) five requests come for a die of two planes while a block of plane 0 is \

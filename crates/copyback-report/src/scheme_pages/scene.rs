@@ -87,13 +87,12 @@ pub fn play_as(scheme: &Preset, is_early: bool) -> Result<Played, Failure> {
     Ok(scene.play()?)
 }
 
-/// The first die, and the second if it is in use, from the beginning to the end, in whole columns of the drawing.
+/// The first die, and the second if it is in use, from the beginning to the end of the last command.
 pub fn timeline(played: &Played) -> Timeline {
     let end_ns = played.commands.iter().map(CommandRecord::end_ns).max().unwrap_or(0);
-    let to_ns = end_ns.next_multiple_of(COLUMN_NS);
     let is_used = |die: &u32| *die == 0 || played.commands.iter().any(|command| command.die == *die);
     let dies: Vec<u32> = (0..played.geometry.dies).filter(is_used).collect();
-    Timeline::new(&played.commands, &played.geometry, &dies, 0, Some(to_ns))
+    Timeline::new(&played.commands, &played.geometry, &dies, 0, Some(end_ns))
 }
 
 /// The timeline in characters.

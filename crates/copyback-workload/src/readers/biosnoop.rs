@@ -52,7 +52,8 @@ pub(crate) struct Biosnoop {
 pub(super) struct WithoutData(u64);
 
 impl WithoutData {
-    /// A request of this kind, the block layer's letters; `None` if they are no such letters.
+    /// Reads a request with these letters of the block layer (`kind`), and counts it unless it is a flush; `None` if
+    /// `kind` has other characters.
     pub(super) fn parsed(&mut self, kind: &[u8]) -> Option<Parsed> {
         if kind.len() > 8 || !kind.iter().all(u8::is_ascii_uppercase) {
             return None;

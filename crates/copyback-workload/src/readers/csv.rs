@@ -3,8 +3,8 @@
 //!
 //! Columns have any order: `arrival_ns`, `op`, `offset_bytes`, `length_bytes` and, if present, `device` and `priority`.
 //! Columns in other units have other names, some names have short forms (`time_us`, `offset`), and `[workload.columns]`
-//! sets other names. A column of dates, or of dates and of times of day, has its usual name. A field may be in double
-//! quotes, but has no line end.
+//! sets other names. A column of dates, or one of dates and one of times of day, is found by usual names such as `date`
+//! and `time` (`dated_header.rs`). A field may be in double quotes, but has no line end.
 
 use super::columns::{self, Column, OpWords};
 use super::csv_fields::{Decimals, Times, number, set, without_zeros};

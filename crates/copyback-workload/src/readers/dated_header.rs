@@ -6,7 +6,7 @@ use super::{columns, dates, unknown_table};
 /// Usual names of such columns, in lower case without signs between words.
 const NAMES: &[&str] = &["timestamp", "date", "time", "datetime", "ts", "day", "timeofday", "clock"];
 
-/// A name of a column of arrival times as dates.
+/// The key that replaces the name of such a column: its values are read as nanoseconds.
 pub(crate) const ARRIVAL: &str = "arrival_ns";
 
 /// Which columns of a table have the date and the time of an arrival.

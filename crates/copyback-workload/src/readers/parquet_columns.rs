@@ -8,7 +8,7 @@ use parquet::data_type::{
 };
 use parquet::errors::ParquetError;
 
-/// The error of a row without a value in a column.
+/// The position, in [`Open`]'s `places`, of a row without a value.
 const NULL: u32 = u32::MAX;
 
 /// The values of a column in some rows.

@@ -17,7 +17,7 @@ const ROWS_PER_FALL: usize = 8;
 /// Above this mean length in sectors, 1 MiB, requests are longer than block layers make them.
 const SECTORS_MEAN_MAX: u64 = 2048;
 
-/// Above this mean gap, a trace of a cloud volume's seconds is idle for most of its time.
+/// Largest plausible mean gap in a trace of a cloud volume, whose times are whole seconds.
 const GAP_SECONDS_MAX: u64 = 60;
 
 /// Above this, seconds count from 1970.

@@ -80,7 +80,7 @@ impl Strace {
         }
     }
 
-    /// Counts a call that moved data of a file at an unknown offset, if the line has one.
+    /// Counts the line's call if it moved data of a file at an offset that the line does not have.
     fn leave_out(&mut self, name: &[u8], text: &[u8]) {
         let Some(known) = WITHOUT_PLACE.iter().find(|known| known.as_bytes() == name) else { return };
         let moves = result(text).is_some_and(|result| !matches!(result.first(), Some(b'-' | b'?' | b'0') | None));

@@ -33,7 +33,7 @@ pub(crate) fn remarks(guess: &Guess, lines: &[&[u8]], rows: &[Vec<String>], is_h
             remarks.push_str(&format!("; and {}", columns::say_what_it_means(first)));
             let others: Vec<String> = others.iter().map(|word| (*word).clone()).collect();
             if !others.is_empty() {
-                remarks.push_str(&format!(", and the same of {}", columns::list(&others)));
+                remarks.push_str(&format!(", and likewise for {}", columns::list(&others)));
             }
         }
     }

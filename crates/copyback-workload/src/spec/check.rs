@@ -170,7 +170,7 @@ impl WorkloadSpec {
     fn check_read_arrivals(&self) -> Checked {
         let Some(reads) = &self.read_arrivals else { return Ok(()) };
         if self.trim_before_write == Some(true) {
-            let message = "with `read_arrivals` a trim and its write would take the times of reads";
+            let message = "with `read_arrivals`, the write after a trim would take the arrival of a read";
             return Err(wrong("trim_before_write", message, "remove it, or `read_arrivals`"));
         }
         reads.check("read_arrivals")?;

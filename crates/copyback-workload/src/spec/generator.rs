@@ -100,9 +100,9 @@ words! {
         /// Each block of `align` once, in random order, before any block comes again; for requests of that size.
         Once = "once",
         /// As fio's map of blocks, for operations whose requests differ in size: an operation draws the number of a
-        /// block of its own size (`offset_align` of `read_size` and its like, otherwise `align`). If any operation has
-        /// taken the number, the next free one is used; the first number follows the last. A request of several
-        /// blocks ends before a taken one.
+        /// block of its own size (`offset_align` of `read_size`, `write_size` or `trim_size`, or else of `size`;
+        /// default `align`). If any operation has taken the number, the next free one is used; the first number
+        /// follows the last. A request of several blocks ends before a taken one.
         Numbered = "numbered",
         /// By Zipf's law with exponent `theta` over blocks of `align`, the ranks scattered over the footprint.
         Zipf = "zipf",

@@ -105,7 +105,7 @@ pub struct WorkloadSpec {
     /// What zero means in five-column ASCII; default `auto`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub zero_means: Option<ZeroMeans>,
-    /// Which event of blkparse or blktrace is a request; default `D`.
+    /// Which event of the block layer is a request, in the formats blkparse, blktrace and tracepoints; default `D`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub event: Option<BlockAction>,
     /// Number of malformed records to skip; the next one stops the run. Default 0.
@@ -186,7 +186,7 @@ pub struct WorkloadSpec {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub beyond_capacity: Option<BeyondCapacity>,
     /// The share of requests that are marked urgent: drawn for each request, instead of the trace's marks. Default: the
-    /// trace's marks, which only the project's own format has; no generated request is urgent.
+    /// trace's marks (column `priority` of a table or of the project's own format); no generated request is urgent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub high_priority_share: Option<f64>,
     /// Number of passes over the workload, one after another; default 1.

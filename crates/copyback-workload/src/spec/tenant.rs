@@ -60,7 +60,8 @@ pub struct Terms {
     /// Workloads that must end first; its times count from their end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub after: Option<Vec<String>>,
-    /// Earliest start, as a time of the run, even if these workloads ended before; its times count from its start.
+    /// Earliest start, as a time of the run, even if the workloads in `after` ended before; its times count from its
+    /// start.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub not_before: Option<Nanos>,
     /// It ends when its requests have as many bytes as its addresses, times this number. Default: it ends with its

@@ -48,7 +48,7 @@ struct Run {
 }
 
 impl Run {
-    /// Whether the next request gets a new address.
+    /// Counts the next request, and returns whether it gets a new address.
     fn is_new_place(&mut self) -> bool {
         self.left -= 1;
         let is_new = self.left == 0;

@@ -113,7 +113,7 @@ fn what_cannot_be_known_is_not_suggested() {
     let words =
         help(&format!("# {names}\n1 0 4096 1000.5 getChunkData a b 0 1 h\n2 0 8192 1001.25 putChunk a b 0 1 h\n"));
     assert!(words.contains("--columns other,offset_bytes,length_bytes,arrival_s,op,other,"), "{words}");
-    assert!(words.contains("--set workload.operations.getChunkData=read (or write, trim, ignore), and the same of"));
+    assert!(words.contains("--set workload.operations.getChunkData=read (or write, trim, ignore), and likewise for"));
     let whole = help(&format!("# {names}\n1 0 4096 1000 1 a b 0 1 h\n2 4096 8192 1001 2 a b 0 1 h\n"));
     assert!(whole.contains("arrival_s,op") && whole.contains("1 for a write"), "{whole}");
     let (tectonic, _) = rows(format!("{names}\n1 0 4096 1000.5 1 a b 0 1 h\n2 0 4096 1001.5 3 a b 0 1 h\n").as_bytes());

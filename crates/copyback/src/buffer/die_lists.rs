@@ -1,7 +1,8 @@
 //! A write buffer in DRAM with a list for each die: dies take turns, and each evicts its least recently used page.
 //!
-//! Source: EPO, as `baseline-d`, `twinblk` and `paragc` of tpds20 use it (Sections 4.2.1, 5.1). A page's die is a
-//! function of its address, so that pages evicted in succession go to different dies. A die without a page is skipped.
+//! Source: EPO (Element-Level Parallelism Optimization, Xie and Koshia 2011), as `baseline-d`, `twinblk` and `paragc`
+//! of tpds20 use it (Sections 4.2.1, 5.1). A page's die is a function of its address, so that pages evicted in
+//! succession go to different dies. A die without a page is skipped.
 //!
 //! Parameters: those of `lru`.
 //! - `size` (default `"1 MiB"`): capacity for data, a flash page at least. tpds20: 1 % of the footprint.

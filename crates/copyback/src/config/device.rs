@@ -241,10 +241,10 @@ impl GeometryConfig {
             if !fits || page / unit.0 > UNITS_PER_PAGE_MAX {
                 let why = match fits {
                     true => format!("a page of {page} bytes has {} units of {} bytes", page / unit.0, unit.0),
-                    false => format!("{} bytes do not divide a page of {page} bytes", unit.0),
+                    false => format!("{} bytes are no multiple of 512 that divides a page of {page} bytes", unit.0),
                 };
                 return Err(KeyError::new("geometry.mapping_unit", why)
-                    .with_help(format!("use the page size, or a half down to a {UNITS_PER_PAGE_MAX}th of it")));
+                    .with_help(format!("use the page size divided by a whole number from 1 to {UNITS_PER_PAGE_MAX}")));
             }
         }
         if u64::from(self.pages_per_block) * self.units_per_page() > UNITS_PER_BLOCK_MAX {

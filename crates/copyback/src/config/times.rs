@@ -17,7 +17,7 @@ pub(crate) fn check_step(key: &str, time: Nanos) -> Result<(), KeyError> {
     }
 }
 
-/// Checks a time that can be added to any moment of a run, but whose sums are not added up.
+/// Checks a time that is added to a moment of a run, and never to another such time.
 pub(crate) fn check_distance(key: &str, time: Nanos) -> Result<(), KeyError> {
     match time.0 {
         0..=DISTANCE_MAX_NS => Ok(()),

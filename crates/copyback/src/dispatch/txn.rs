@@ -129,7 +129,7 @@ pub struct Txn {
     /// Whether collection held its die while it waited.
     pub gc_affected: bool,
     /// Whether it waits for admission to its die's window.
-    pub waits_in_front: bool,
+    pub waits_for_window: bool,
     /// Its time by cause so far.
     pub breakdown_ns: [u64; CAUSES],
     /// Its die's clocks when it began to wait there.
@@ -157,7 +157,7 @@ impl Txn {
             arrival_ns: 0,
             high_priority: false,
             gc_affected: false,
-            waits_in_front: false,
+            waits_for_window: false,
             breakdown_ns: [0; CAUSES],
             clocks: Reading::default(),
         }

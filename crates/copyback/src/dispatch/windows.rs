@@ -47,7 +47,7 @@ pub(crate) struct DieWindows {
     waiting: Vec<Tasks>,
     /// The host sends no more requests.
     is_host_done: bool,
-    /// Active tasks.
+    /// Active tasks: those other than the host that have work.
     active: Tasks,
     /// Transactions of each task in all windows: its debit.
     debits: [u32; SOURCES_MAX],
@@ -135,7 +135,8 @@ impl DieWindows {
         self.debits[task.at()] -= 1;
     }
 
-    /// A job takes one more slot. Both parts of a split transaction take one, so more slots may be in use than exist.
+    /// A job takes one more slot, or a transaction that enters does ([`Self::enter`]). More slots may be in use than
+    /// exist: both parts of a read that is split at its issue take one.
     #[inline(always)]
     pub fn take_slot(&mut self, die: DieId) {
         self.used[die.at()] += 1;

@@ -49,8 +49,8 @@ pub struct Command {
     pub cached: bool,
     /// Whether it has its die to itself and no observer.
     pub alone: bool,
-    /// Whether it stays in its registers until it is released, and another command may go beside it: a read whose first
-    /// page has left, or a program or an erase that is suspended.
+    /// Whether it keeps its place in the die, and its registers if it has any, until it is released or resumed, while
+    /// another command may go beside it: a read whose first page has left, or a suspended program or erase.
     pub held: bool,
     /// Reads: the part whose data leaves next.
     pub out: u8,

@@ -375,8 +375,8 @@ impl Ftl {
         self.geometry.page_of(first)
     }
 
-    /// Points a unit at a new location if it is still where a move expects it, and returns whether it was. Its blocks
-    /// update their counts.
+    /// Points a unit at a new location if it is still where a move expects it, and returns whether it was. The caller
+    /// updates the counts of both blocks.
     #[inline(always)]
     fn relocate(&mut self, m: Move, place: PhysicalUnit) -> bool {
         if !self.map.replace(m.unit, m.from, place) {

@@ -1,8 +1,8 @@
 //! Space: the pages of each plane that are not reserved.
 //!
-//! Each admitted host write has a page reserved: on its plane if the address determines it, otherwise on its die. Moves
-//! reserve pages of their own plane, or, if another plane's job sends them, pages of this one. Reserved pages stay
-//! reserved: no query here releases them.
+//! Each admitted host write has a page reserved: on its plane if the address determines it, otherwise on its die. The
+//! moves of a job reserve pages of the job's plane, or of another plane if the job sends them there. Reserved pages
+//! stay reserved: no query here releases them.
 
 use super::GC_RESERVE_BLOCKS;
 use super::core::Ftl;
@@ -32,7 +32,7 @@ pub struct MovePool {
     /// Pages that are reserved, and moves on their way to a plane.
     pub promised: u32,
     /// Writes that wait for admission to a window.
-    pub waiting_in_front: u32,
+    pub waiting_for_window: u32,
 }
 
 /// The space that the jobs of planes need.
@@ -57,7 +57,7 @@ impl MovePool {
     /// How many more writes of the host can have a page reserved, if writes that wait for admission to a window get
     /// theirs first.
     pub fn claimable(&self) -> u32 {
-        self.reservable().saturating_sub(self.waiting_in_front)
+        self.reservable().saturating_sub(self.waiting_for_window)
     }
 }
 
@@ -70,7 +70,7 @@ pub struct Space {
     /// Pages of other planes' jobs that are on their way to a plane.
     incoming: Vec<u32>,
     /// Writes without a reserved page that wait for admission to a window, counted as in `reserved`.
-    waiting_in_front: Vec<u32>,
+    waiting_for_window: Vec<u32>,
 }
 
 impl Space {
@@ -81,7 +81,7 @@ impl Space {
             writes_per_page,
             reserved: vec![0; geometry.planes as usize],
             incoming: vec![0; geometry.planes as usize],
-            waiting_in_front: vec![0; geometry.planes as usize],
+            waiting_for_window: vec![0; geometry.planes as usize],
         }
     }
 
@@ -100,13 +100,13 @@ impl Space {
     }
 
     /// A write waits for admission to its die's window: it will need a page.
-    pub fn begin_wait_in_front(&mut self, geometry: &Geometry, die: DieId, plane: PlaneId) {
-        self.waiting_in_front[account(geometry, die, plane)] += 1;
+    pub fn begin_wait_for_window(&mut self, geometry: &Geometry, die: DieId, plane: PlaneId) {
+        self.waiting_for_window[account(geometry, die, plane)] += 1;
     }
 
     /// A write no longer waits for admission to its die's window.
-    pub fn end_wait_in_front(&mut self, geometry: &Geometry, die: DieId, plane: PlaneId) {
-        self.waiting_in_front[account(geometry, die, plane)] -= 1;
+    pub fn end_wait_for_window(&mut self, geometry: &Geometry, die: DieId, plane: PlaneId) {
+        self.waiting_for_window[account(geometry, die, plane)] -= 1;
     }
 
     /// Another plane's job sends a page.
@@ -171,10 +171,11 @@ impl Space {
         let at = account(&ftl.geometry, die, plane);
         match jobs.move_pool(PlaneId(at as u32)).filter(|_| plane.is_none()) {
             Some(pool) => {
-                let of_die = self.host_pages_of(ftl, die).saturating_sub(self.reserved[at] + self.waiting_in_front[at]);
+                let of_die =
+                    self.host_pages_of(ftl, die).saturating_sub(self.reserved[at] + self.waiting_for_window[at]);
                 of_die.min(pool.claimable())
             }
-            None => self.reservable(ftl, jobs, die, plane).saturating_sub(self.waiting_in_front[at]),
+            None => self.reservable(ftl, jobs, die, plane).saturating_sub(self.waiting_for_window[at]),
         }
     }
 
@@ -197,7 +198,7 @@ impl Space {
     /// [`Self::has_own_pages`], if writes that wait for admission to a window get their pages first.
     pub fn has_own_claimable_pages(&self, ftl: &Ftl, die: DieId) -> bool {
         let at = account(&ftl.geometry, die, PlaneId::NONE);
-        self.host_pages_of(ftl, die) > self.reserved[at] + self.waiting_in_front[at]
+        self.host_pages_of(ftl, die) > self.reserved[at] + self.waiting_for_window[at]
     }
 
     /// Pages of a die for the host if moves on their way may take the reserve on any plane.

@@ -80,7 +80,8 @@ impl Twins {
         }
     }
 
-    /// A die enters the rows that the only die of another drive has entered, with its blocks at these offsets.
+    /// Gives a die the entered rows of the only die of another drive. `offsets`: for each block offset on that die, the
+    /// block offset on this one.
     pub fn settle(&mut self, die: DieId, from: &Self, offsets: &[u32]) {
         let own = |row: &Entered| Entered { block_offset: offsets[row.block_offset as usize], ..*row };
         self.entered[die.at()] = from.entered[0].iter().map(own).collect();

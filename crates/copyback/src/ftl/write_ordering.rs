@@ -9,7 +9,8 @@
 
 use crate::sim::index::LogicalUnit;
 
-/// Concurrent sequences differ by less than this: no write waits while this many transactions end.
+/// A sequence is a write's position in the order of arrival. Those of concurrent writes differ by less than this: no
+/// write waits while this many transactions end.
 const APART_MAX: u32 = 1 << 30;
 /// After this many sequences, the drive forgets writes that are older than every write still to be bound. Low halves of
 /// the others are then unambiguous until the next time.

@@ -1,7 +1,8 @@
-//! The request splitter: from a request's bytes to transactions of mapping units.
+//! The request splitter: from a request's bytes to sub-requests of mapping units.
 //!
-//! A transaction covers units of one logical page; a read's units also share a physical page when it is made. A request
-//! of many pages is split until the drive has its maximum of transactions; the rest is split when some have completed.
+//! A sub-request covers units of one logical page. If the map is in DRAM, the units of a read's transaction also share
+//! a physical page when it is made. A request of many pages is split until the drive has its maximum of transactions;
+//! the rest is split when some have completed.
 
 use crate::sim::index::LogicalUnit;
 use copyback_workload::{Op, Request};

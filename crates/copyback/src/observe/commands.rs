@@ -53,7 +53,7 @@ pub struct CommandRecord {
     /// When it had the channel, in order.
     pub transfers: Vec<Transfer>,
     /// The times in which the array worked for it, in order: start and end of each. Invariant: not empty; the only one
-    /// has no duration if the run ended before.
+    /// has no duration if the run ended before the array began.
     pub array_times_ns: Vec<(u64, u64)>,
 }
 

@@ -32,10 +32,10 @@ pub struct FlashRequestTotals {
 
 impl FlashRequestTotals {
     /// A flash request waited between two readings of its die's clocks.
-    pub fn on_wait(&mut self, kind: FlashRequest, from: &Reading, to: &Reading, waits_in_front: bool) {
+    pub fn on_wait(&mut self, kind: FlashRequest, from: &Reading, to: &Reading, waits_for_window: bool) {
         let mut waited_ns = [0; CAUSES];
         charge(&mut waited_ns, from, to);
-        if waits_in_front {
+        if waits_for_window {
             self.on_time(kind, Cause::Scheduler, waited_ns.iter().sum());
         } else {
             ALL_CAUSES.iter().for_each(|&cause| self.on_time(kind, cause, waited_ns[cause as usize]));

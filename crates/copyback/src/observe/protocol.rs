@@ -76,7 +76,8 @@ impl Flight {
             && !addresses.iter().any(waits)
     }
 
-    /// Whether a read may go while this command is suspended: the array has stopped, and does not change its block.
+    /// Whether a read may go while this command is suspended: the array has stopped, and the read is of a block that
+    /// the command does not change.
     fn gives_way(&self, op: FlashOp, addresses: &[Address], now_ns: u64) -> bool {
         let changes = |a: &Address| self.addresses.iter().any(|own| own.block == a.block);
         let has_stopped = self.array.is_some_and(|(_, end_ns)| end_ns <= now_ns);

@@ -190,7 +190,7 @@ pub struct RunPosition {
 
 /// What the verdict needs besides the marks of the rounds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Judged {
+pub struct VerdictInputs {
     /// Units programmed after the last round.
     pub units_after_end: u64,
     /// Physical units of the drives less their logical units. The verdict `Steady` requires that the host wrote as
@@ -212,8 +212,8 @@ pub enum Loop {
 }
 
 /// The verdict on five rounds that begin and end at these marks.
-pub fn judge(ends: &[RunPosition; ROUNDS + 1], host: Loop, judged: &Judged) -> Steady {
-    let steady = judge_drives(ends, host, judged);
+pub fn judge(ends: &[RunPosition; ROUNDS + 1], host: Loop, inputs: &VerdictInputs) -> Steady {
+    let steady = judge_drives(ends, host, inputs);
     match host {
         Loop::Overloaded => Steady { verdict: Verdict::Overloaded, ..steady },
         Loop::Draining if steady.verdict == Verdict::Steady => Steady { verdict: Verdict::NotYet, ..steady },
@@ -222,9 +222,9 @@ pub fn judge(ends: &[RunPosition; ROUNDS + 1], host: Loop, judged: &Judged) -> S
 }
 
 /// The verdict on the drives alone, whether or not they keep up with the host.
-fn judge_drives(ends: &[RunPosition; ROUNDS + 1], host: Loop, judged: &Judged) -> Steady {
+fn judge_drives(ends: &[RunPosition; ROUNDS + 1], host: Loop, inputs: &VerdictInputs) -> Steady {
     let (first, last) = (ends[0], ends[ROUNDS]);
-    let reserve = Reserve::of(ends, judged);
+    let reserve = Reserve::of(ends, inputs);
     let none = |verdict| Steady { verdict, figures: Vec::new(), reserve };
     if last.host_units == first.host_units {
         return none(Verdict::NoWrite);

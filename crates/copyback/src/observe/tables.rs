@@ -22,7 +22,8 @@ pub struct Sample {
     pub response_sum_ns: u64,
     /// The work requested of the drives, and the work of their flash, since the previous sample.
     pub work: SampleWork,
-    /// Share of collections in percent, 0 while there are none: mean of the drives whose tasks have shares, if any do.
+    /// Share of the slots that collections may hold, in percent; 0 while there are none. Mean over the drives whose
+    /// tasks have shares; `None` if no drive has any.
     pub gc_share_percent: Option<f64>,
     /// Share of the slots that scrubbing may hold, if `admit` has shares.
     pub scrub_share_percent: Option<f64>,

@@ -42,7 +42,7 @@ pub(super) struct MeasureWindow {
 }
 
 impl MeasureWindow {
-    /// A window that is to come. One from the start of the run on is open: requests may end before the first event.
+    /// A window that is to come. If it begins with the run, it is open: requests may end before the first event.
     pub fn new(span: Span) -> Self {
         let is_open = span.start_ns == 0;
         let (before, free_blocks_fewest) = (Ends::default(), u64::MAX);

@@ -6,12 +6,13 @@
 //!
 //! ```text
 //! channel      0    1    2    3
-//! place 0      GC   .    .    .     a read of channel 0 comes from channels 1, 2 and 3
-//! place 1      .    .    GC   .     each group of planes has its own turn
+//! group 0      GC   .    .    .     a read of channel 0 comes from channels 1, 2 and 3
+//! group 1      .    .    GC   .     each group of planes has its own turn
 //! ```
 //!
 //! - Stripes, parity and the reads of a write: as under `rain`. Addresses determine the locations of all members of a
-//!   stripe: on the same chip, die and plane of their channels (`allocation.policy = "static"`), a parity group.
+//!   stripe (`allocation.policy = "static"`): the same chip, die and plane of each channel. These planes, or all planes
+//!   of these dies, are a parity group (`group`).
 //! - A collection begins only while no task relocates a block of its group. Of the planes that may begin, the one with
 //!   the fewest free blocks does. When it has collected one block, another plane whose group relocates nothing is next,
 //!   and the same plane only if there is none. Writes that wait for space on a plane also wait for its turn: the

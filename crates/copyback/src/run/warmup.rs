@@ -6,7 +6,7 @@
 
 use super::overload;
 use crate::config::layers::{Layer, LayerError};
-use crate::observe::steady::{self, Judged, Loop, ROUNDS, RunPosition, Steady, Verdict};
+use crate::observe::steady::{self, Loop, ROUNDS, RunPosition, Steady, Verdict, VerdictInputs};
 use copyback_workload::Op;
 use copyback_workload::units::{counted, exact_time, format_duration_ns, parse_duration_ns};
 use serde::{Serialize, Serializer};
@@ -185,12 +185,12 @@ impl Watch {
     /// The verdict of the rule on the last five rounds.
     fn verdict(&self) -> Steady {
         // Five rounds write more than the spare space, and the workload has not ended.
-        let judged = Judged::default();
+        let inputs = VerdictInputs::default();
         match <&[RunPosition; ROUNDS + 1]>::try_from(&self.ends[..]) {
-            Ok(ends) if self.is_closed_loop => steady::judge(ends, Loop::Closed, &judged),
+            Ok(ends) if self.is_closed_loop => steady::judge(ends, Loop::Closed, &inputs),
             // The warm-up waits for the end of a backlog. An overload does not end, and the measurement reports it.
-            Ok(ends) if overload::drains_over(ends) => steady::judge(ends, Loop::Draining, &judged),
-            Ok(ends) => steady::judge(ends, Loop::Open, &judged),
+            Ok(ends) if overload::drains_over(ends) => steady::judge(ends, Loop::Draining, &inputs),
+            Ok(ends) => steady::judge(ends, Loop::Open, &inputs),
             Err(_) => Steady { verdict: Verdict::TooShort, ..Steady::default() },
         }
     }

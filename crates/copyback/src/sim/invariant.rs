@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-/// Whether a program that was built with `COPYBACK_UNCHECKED` set omits the cheap checks: only to measure their cost.
+/// Whether this program omits the cheap checks, to measure their cost: it was built with `COPYBACK_UNCHECKED` set.
 pub const IS_UNCHECKED: bool = option_env!("COPYBACK_UNCHECKED").is_some();
 
 /// Stops the run with the name of an invariant and the observed state, unless the condition holds.
@@ -85,7 +85,7 @@ invariants! {
     BusyTime AtEnd "busy-time" "no plane, die or channel was in use for longer than the run took";
     BlocksAddUp AtEnd "blocks-add-up" "valid, invalid and free units add up to all units; each block's state fits its counts, and free lists hold the free blocks";
     MeasuredShares Check "measured-shares" "in the measured part of a run no plane, die or channel was in use for longer than that part took; during collections, no plane was in use for longer than its die was reserved";
-    ClocksCurrent Check "clocks-current" "the time of a die without work is charged to none";
+    ClocksCurrent Check "clocks-current" "the time of a die without work is charged to no task";
     MapBothWays Check "map-both-ways" "the map, the reverse map, the valid bits and the blocks' counts agree";
     TranslationCurrent Check "translation-current" "if the map is in flash, a translation page, a changed entry in DRAM or an outstanding update locates each unit";
     StripesWhole Check "stripes-whole" "with parity, each unit of a stripe is on its channel; if a stripe holds data, its parity is in flash or being written";

@@ -32,7 +32,7 @@ impl Footprint {
 
     /// Whether it has several planes: a row, or blocks of other offsets.
     #[inline(always)]
-    pub fn is_row(&self) -> bool {
+    pub fn has_several_blocks(&self) -> bool {
         self.count > 1
     }
 

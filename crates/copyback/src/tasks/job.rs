@@ -371,7 +371,7 @@ impl Job {
         if self.is_stepping {
             return None;
         }
-        if self.footprint.is_row() {
+        if self.footprint.has_several_blocks() {
             return Some(self.next_of_row(&offset_of, &is_current));
         }
         Some(self.next_of_one(units_per_page, page_of, is_current))
@@ -385,7 +385,7 @@ impl Job {
         page_of: impl Fn(PhysicalUnit) -> PageId,
         is_current: impl Fn(Move) -> bool,
     ) -> Step {
-        debug_assert!(!self.footprint.is_row());
+        debug_assert!(!self.footprint.has_several_blocks());
         let held = self.next - self.programmed;
         if held >= self.program_at as usize {
             return Step::Program { units: held.min(units_per_page as usize) };
@@ -441,7 +441,7 @@ impl Job {
     pub fn take_for_program(&mut self, units: usize, plane: PlaneId) -> &[Move] {
         let first = self.programmed;
         self.programmed += units;
-        self.pages_stayed += u32::from(plane == self.plane() || self.footprint.is_row());
+        self.pages_stayed += u32::from(plane == self.plane() || self.footprint.has_several_blocks());
         let moves = &self.moves[first..first + units];
         forget(&mut self.left, moves, self.moves_hot);
         moves

@@ -101,7 +101,7 @@ pub fn is_usual(name: &str) -> bool {
     !is_of_some_runs(name) && name.split('.').all(|part| part != "latency_breakdown")
 }
 
-/// Whether a name is of such a part.
+/// Whether a number of this name belongs to a part of a report that only some runs have.
 pub fn is_of_some_runs(name: &str) -> bool {
     OF_SOME_RUNS.contains(&name.split('.').next().unwrap_or_default())
 }
@@ -116,8 +116,8 @@ pub(super) const HEADINGS: &[(&str, &str)] = &[
 /// Classes of requests with response times.
 pub(super) const CLASSES: &[&str] = &["all", "read", "write"];
 
-/// The full name of a number: `read.p99` is `response.read.p99_ns`, `w1.write.p99` the same of the workload `w1`. The
-/// prefix `response.` and the unit may be omitted; column headings, `p99.9` and upper case are accepted.
+/// The full name of a number: `read.p99` is `response.read.p99_ns`; `w1.write.p99` is such a number of the workload
+/// `w1`. The prefix `response.` and the unit may be omitted; column headings, `p99.9` and upper case are accepted.
 pub fn spelled_out(word: &str, is_number: impl Fn(&str) -> bool) -> Option<String> {
     let small = word.to_ascii_lowercase();
     let of_workload = |word: &str| {

@@ -30,7 +30,7 @@ impl Standing {
         if is_met { Self::Meets } else { Self::Unknown }
     }
 
-    /// The worse of two standings: that to both sets of conditions.
+    /// The worse of two standings, which is the row's standing if both conditions must hold.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         if self >= other { self } else { other }

@@ -81,7 +81,7 @@ impl AddressSpec {
         }
     }
 
-    /// Skips are of requests that continue, and repetitions of those in a run.
+    /// Refuses skips if no request continues the last one, and repetitions without runs.
     fn check_runs(&self) -> Checked {
         let continues = self.sequential_share.unwrap_or(0.0) > 0.0 || self.run_length.is_some();
         for (key, is_set) in [("skip", self.skip.is_some()), ("skip_back", self.skip_back.is_some())] {

@@ -84,8 +84,8 @@ fn incomplete_device(root: &Table, needed: &str) -> LayerError {
         DEVICE_TABLES.iter().filter(|table| !root.contains_key(**table)).map(|table| format!("[{table}]")).collect();
     LayerError::new(format!("the device has no {}", missing.join(" and no ")))
         .with_help(format!(
-            "add {}; or change a device's tables in an experiment: run the file without --device, with device = \"small\" \
-             above its tables",
+            "add {}; or, to change some tables of a device, write device = \"small\" above them, and run the file as \
+             an experiment, without --device",
             missing.join(" and ")
         ))
         .at(Some(place))

@@ -161,7 +161,7 @@ fn culprit<C: Configuration>(
             .or_else(|| tag().filter(is_needed))
             .map(|key| Step::Key(key.clone()));
     }
-    // The tag determines which other keys exist, so it always exists.
+    // The tag determines which other keys are possible, so it is tried first, and stays in all later trials.
     if brings(&others) {
         return tag().filter(|tag| !brings(&[&others[..], &[*tag][..]].concat())).map(|key| Step::Key(key.clone()));
     }

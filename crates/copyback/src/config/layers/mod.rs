@@ -9,7 +9,8 @@
 //!   the parameters of the earlier choice are dropped, except those that describe the drive ([`Kept`]);
 //! - a layer's `[capacity]` replaces the earlier table whole, because its keys exclude each other;
 //! - a layer that brings a trace drops an earlier generator's settings, and those of an earlier trace. Settings of a
-//!   trace (`columns`, `layout`) that no layer below names are kept. A layer that brings a generator drops them all.
+//!   trace (`columns`, `layout`) are kept if no layer below names a trace. A layer that brings a generator drops them
+//!   all.
 //!
 //! Two defaults depend on other keys. The host's loop is closed if a generator has no arrival times, otherwise open.
 //! Requests to an array go to drives if their addresses are those of a drive, otherwise to the volume.

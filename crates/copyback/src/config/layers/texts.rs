@@ -20,7 +20,7 @@ pub enum Origin {
 }
 
 impl Origin {
-    /// Whether the user chose the setting, and not a preset.
+    /// Whether no preset made the setting: the user did, or the program by its defaults.
     pub fn is_users(self) -> bool {
         self != Self::Preset
     }

@@ -1,6 +1,6 @@
 //! Debit scheduling: a task's share of all slots limits its requests in all windows together.
 //!
-//! Source: atc18 Section 3.2.
+//! Source: atc18 Section 3.2. The paper's chip is a die here.
 //! - A task's debit is the number of its requests that are queued or executing at chips.
 //! - If its debit is below its limit, the task's oldest request whose chip has a free slot may enter.
 //! - While a task other than the host is active, its limit is max(1, round(share · slots / 100)), or 0 if its share is

@@ -10,7 +10,7 @@
 //!
 //! A program of the host is admitted only with a free page, so that all requests in a window can always complete. A
 //! collection that reserves its die also takes a slot: while it waits for its die, no request gets a slot that becomes
-//! free there. The policy does not decide either.
+//! free there. The policy decides neither of the two.
 //!
 //! A policy is a file of this folder and a row of the registry below.
 

@@ -28,8 +28,8 @@ impl<R: HostPages> ComposeView<'_, R> {
     }
 
     /// The units of queued writes that would share a page, their number, and whether all are the newest. It searches as
-    /// far as the binding: `scan_max` counts only writes that are passed over, because the binding removes the others
-    /// from the queue.
+    /// far as the binding does: `scan_max` counts only writes that are passed over, because the binding removes the
+    /// others from the queue.
     fn page_of_writes(&self, plane: PlaneId, lead: TxnId) -> ([LogicalUnit; UNITS_PER_PAGE_MAX as usize], usize, bool) {
         let room = self.ftl.geometry.units_per_page;
         let (mut units, mut used, mut is_newest) = ([LogicalUnit::NONE; UNITS_PER_PAGE_MAX as usize], 0, true);

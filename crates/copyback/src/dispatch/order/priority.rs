@@ -8,8 +8,8 @@
 //!   collection, the other pages precede it. If collection is not first, its data is not first on a channel either.
 //! - `next_collection` (default `"at-once"`): when a die that has just collected may collect again: `"at-once"`, or
 //!   `"after-waiting"`, after the waiting requests that arrived before the die's last collection began. No source
-//!   states it: in the papers, collections follow each other, which a controller that limits the wait of a read does
-//!   not permit.
+//!   states it: in the papers, collections follow each other. A controller that limits the wait of a read does not
+//!   permit that.
 
 use super::{Class, OrderPolicy, OrderView, Parameters};
 use crate::flash::geometry::Geometry;

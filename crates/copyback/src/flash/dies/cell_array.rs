@@ -40,8 +40,8 @@ pub enum ArrayEnd {
 pub(crate) struct CellArray {
     /// Which of the die's commands it works on.
     at: u8,
-    /// When the command that was suspended last was issued. It identifies that command: no two commands of a die that
-    /// can be suspended have equal times.
+    /// The issue time of the command that was suspended last. It identifies that command: no two commands of a die that
+    /// can be suspended have equal issue times.
     suspended_issued_ns: u64,
     /// How often that command was suspended.
     suspensions: u32,

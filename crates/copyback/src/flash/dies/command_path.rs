@@ -172,8 +172,8 @@ impl<O: Observer> Flash<O> {
 
     // ---- the channel ------------------------------------------------------------------------------------------------
 
-    /// The event of a channel: its transfer ended. If the end notifies no die, a waiting die needs the channel. The die
-    /// that is notified is handled before [`Flash::grant`].
+    /// The event of a channel: its transfer ended. If the end notifies no die, the event is only for the dies that wait
+    /// for the channel. The die that is notified is handled before [`Flash::grant`].
     #[inline(always)]
     pub fn on_channel_event(&mut self, channel: ChannelId) -> TransferEnd {
         let die = self.channels[channel].take_listener();

@@ -10,12 +10,12 @@ use crate::sim::tournament::{NEVER, Tournament};
 
 /// Divides dies into rings, which are searched separately: a die's ring is its turn modulo `rings`.
 #[derive(Clone, Copy, Debug)]
-pub struct Ring {
+pub struct RingLayout {
     /// The number of rings: 1, or the number of channels.
     pub rings: u32,
 }
 
-impl Ring {
+impl RingLayout {
     /// The ring of a turn, and the place in it.
     #[inline(always)]
     fn place_of(self, turn: u32) -> (usize, u32) {
@@ -56,11 +56,11 @@ fn key_of(die: DieId, load: &impl Load) -> u64 {
 
 impl DieSearch {
     /// A search among dies of these turns, without known keys.
-    pub fn new(ring: Ring, turn_of: &[usize]) -> Self {
+    pub fn new(layout: RingLayout, turn_of: &[usize]) -> Self {
         let dies = turn_of.len() as u32;
-        let none = Tournament::new(dies / ring.rings);
+        let none = Tournament::new(dies / layout.rings);
         Self {
-            rings: vec![RingKeys { all: none.clone(), with_pages: none }; ring.rings as usize],
+            rings: vec![RingKeys { all: none.clone(), with_pages: none }; layout.rings as usize],
             turn_of: turn_of.iter().map(|&turn| turn as u32).collect(),
             gained: (0..dies).map(DieId).collect(),
             has_gained: vec![true; dies as usize],
@@ -77,10 +77,10 @@ impl DieSearch {
 
     /// The best die of the ring of turn `first`: a die with free pages precedes one without, then the least key counts;
     /// of equal dies, the first from turn `first` on.
-    pub fn best(&mut self, ring: Ring, first: usize, die_at: impl Fn(u32) -> DieId, load: &impl Load) -> DieId {
-        self.note_gains(ring, load);
-        let (number, start) = ring.place_of(first as u32);
-        let die_at = |place| die_at(ring.turn_at(number, place));
+    pub fn best(&mut self, layout: RingLayout, first: usize, die_at: impl Fn(u32) -> DieId, load: &impl Load) -> DieId {
+        self.note_gains(layout, load);
+        let (number, start) = layout.place_of(first as u32);
+        let die_at = |place| die_at(layout.turn_at(number, place));
         let keys = &mut self.rings[number];
         if load.has_shared_pages(die_at(start)) {
             while let Some(place) = keys.with_pages.first_from(start) {
@@ -113,10 +113,10 @@ impl DieSearch {
     }
 
     /// Notes the current keys of dies that gained. Whether they have pages is checked when they win.
-    fn note_gains(&mut self, ring: Ring, load: &impl Load) {
+    fn note_gains(&mut self, layout: RingLayout, load: &impl Load) {
         while let Some(die) = self.gained.pop() {
             self.has_gained[die.at()] = false;
-            let (number, place) = ring.place_of(self.turn_of[die.at()]);
+            let (number, place) = layout.place_of(self.turn_of[die.at()]);
             let key = key_of(die, load);
             self.rings[number].all.set(place, key);
             self.rings[number].with_pages.set(place, key);

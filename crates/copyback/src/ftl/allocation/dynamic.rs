@@ -12,7 +12,7 @@
 //!
 //! Parameters: none.
 
-use super::die_search::{DieSearch, Ring};
+use super::die_search::{DieSearch, RingLayout};
 use super::{Load, PagePlacement};
 use crate::flash::geometry::Geometry;
 use crate::flash::stripes::Stripes;
@@ -91,7 +91,7 @@ impl Dynamic {
         match (channel, search) {
             (channel, Some(search)) if channel.is_some() == self.stripes.is_some() => {
                 let turn = self.first_turn_of(channel);
-                let die = search.best(self.ring(), turn, |turn| self.turns[turn as usize], load);
+                let die = search.best(self.ring_layout(), turn, |turn| self.turns[turn as usize], load);
                 PagePlacement { die, plane: PlaneId::NONE }
             }
             (Some(channel), _) => self.place_on(channel, load),
@@ -109,16 +109,16 @@ impl Dynamic {
     }
 
     /// The dies that are compared with each other: those of a channel if units have channels.
-    fn ring(&self) -> Ring {
+    fn ring_layout(&self) -> RingLayout {
         match self.stripes {
-            Some(_) => Ring { rings: self.turns.len() as u32 / self.dies_per_channel },
-            None => Ring { rings: 1 },
+            Some(_) => RingLayout { rings: self.turns.len() as u32 / self.dies_per_channel },
+            None => RingLayout { rings: 1 },
         }
     }
 
     /// A search for the best die.
     pub fn search(&self) -> DieSearch {
-        DieSearch::new(self.ring(), &self.turn_of)
+        DieSearch::new(self.ring_layout(), &self.turn_of)
     }
 
     /// The best die of a channel, by a comparison of all its dies.

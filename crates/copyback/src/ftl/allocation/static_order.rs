@@ -3,10 +3,10 @@
 //!
 //! Source: hpdc18 Table 1 (CWDP), tpds20 Section 5.1 (channel-chip-die-plane); the 24 orders of Jung and Kandemir 2012.
 //!
-//! With parity, pages are counted by groups of stripes, and in a group by channel, and the order begins with C. All
-//! members of a stripe are then on the same chip, die and plane of their channels (`redundancy`). When the rotation of
-//! parity over channels and that of pages over a channel's planes end together, each channel skips one plane. So every
-//! plane gets equal parity, which is overwritten more often than data.
+//! With parity, pages are numbered by group of stripes, then by channel; the order must begin with C. All members of a
+//! stripe are then on the same chip, die and plane of their channels (`redundancy`). When the rotation of parity over
+//! channels and that of pages over a channel's planes end together, each channel skips one plane. So every plane gets
+//! equal parity, which is overwritten more often than data.
 //!
 //! Parameters:
 //! - `order` (default `"CWDP"`): each of the letters C, W, D, P once.

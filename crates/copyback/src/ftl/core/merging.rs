@@ -140,8 +140,8 @@ impl Ftl {
         }
     }
 
-    /// The open sequential log block takes no more pages: its other pages will be merged into it; if there is no data
-    /// block, it becomes the data block.
+    /// The open sequential log block takes no more pages: the other pages of its logical block will be merged into it.
+    /// Without a data block, it becomes the data block.
     fn set_sequential_aside(&mut self, plane: PlaneId) {
         let Some(Sequential { logical, .. }) = self.logs_mut().planes[plane.at()].sequential.take() else { return };
         let block = std::mem::replace(&mut self.planes[plane.at()].open[SEQUENTIAL], BlockId::NONE);

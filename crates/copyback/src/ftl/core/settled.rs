@@ -1,5 +1,5 @@
-//! Planes that copy the state of a plane of another drive, with their own data: the result is a drive in a steady state
-//! without its writes.
+//! Settled planes: each copies the state of a plane of another drive, the sample, with its own data. The result is a
+//! drive in a steady state without its writes.
 
 use super::Ftl;
 use crate::ftl::blocks::BlockState;

@@ -10,8 +10,8 @@
 //! plane 1  | b | d |   |            a page without data is padding
 //! ```
 //!
-//! A transaction has the data of one flash page; writes that wait for the die together share a row. For other policies
-//! a die has one plane, whose pages are rows: a plane's watermark counts rows, and a victim is a row of blocks.
+//! A transaction has the data of one flash page; writes that wait for the die together share a row. Other policies
+//! treat a die as one plane, whose pages are rows: a plane's watermark counts rows, and a victim is a row of blocks.
 //!
 //! Parameters:
 //! - `hot_window` (default: none): hot and cold data go to separate blocks. Data of the host shares a block with moved

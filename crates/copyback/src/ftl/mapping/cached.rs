@@ -65,8 +65,8 @@ pub fn units_of_translation_page(geometry: &Geometry) -> u32 {
 pub enum Answer {
     /// All are there.
     Hit,
-    /// Some keys are not in DRAM, and all have slots now: they must be loaded, or another transaction loads them, which
-    /// may itself still wait for a free slot.
+    /// Some entries are not in DRAM, and all have slots now. This transaction must load them, unless another one loads
+    /// them; that one may itself still wait for a free slot.
     Load {
         /// Whether another transaction loads some of them.
         is_shared: bool,

@@ -5,7 +5,7 @@
 //!
 //! Parameters:
 //! - `tie_blocks` (default 8): how many of the blocks with equally few valid units are compared by erase count; with 1,
-//!   the block that reached this count first is taken.
+//!   the first block that had so few valid units is taken.
 
 use super::{VictimPolicy, VictimView};
 use crate::config::{Device, KeyError};

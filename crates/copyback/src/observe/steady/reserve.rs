@@ -1,6 +1,6 @@
 //! Reserves that a drive uses up: free blocks, free space in its buffer, and postponed work.
 
-use super::{Judged, ROUNDS, RunPosition, SLOPE_MAX, rise};
+use super::{ROUNDS, RunPosition, SLOPE_MAX, VerdictInputs, rise};
 use serde::{Serialize, Serializer};
 
 /// Largest share of the host's writes that reserves may absorb, and of the programs that may follow the last request.
@@ -26,7 +26,7 @@ pub struct Reserve {
 
 impl Reserve {
     /// The reserve of five rounds; `None` if the host wrote nothing.
-    pub fn of(ends: &[RunPosition; ROUNDS + 1], judged: &Judged) -> Option<Self> {
+    pub fn of(ends: &[RunPosition; ROUNDS + 1], inputs: &VerdictInputs) -> Option<Self> {
         let (first, last) = (ends[0], ends[ROUNDS]);
         let written = last.host_units - first.host_units;
         if written == 0 {
@@ -39,8 +39,8 @@ impl Reserve {
         let buffered = fewer(|mark| mark.dirty_units as f64);
         let in_flash = fewer(|mark| (mark.flash_units + mark.skipped_units) as f64 - mark.erased_units as f64);
         let programmed = last.flash_units - first.flash_units;
-        let postponed = if programmed == 0 { 0.0 } else { judged.units_after_end as f64 / programmed as f64 };
-        let spare_written = written as f64 / judged.spare_units as f64;
+        let postponed = if programmed == 0 { 0.0 } else { inputs.units_after_end as f64 / programmed as f64 };
+        let spare_written = written as f64 / inputs.spare_units as f64;
         Some(Self { consumed: in_flash + buffered, buffered, postponed, spare_written })
     }
 

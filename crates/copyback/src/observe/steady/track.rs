@@ -1,6 +1,6 @@
 //! Marks of a run, which determine its fifths.
 
-use super::{Judged, Loop, ROUNDS, RunPosition, Steady, Verdict, judge};
+use super::{Loop, ROUNDS, RunPosition, Steady, Verdict, VerdictInputs, judge};
 
 /// Marks of a run, or of its measured part, evenly spread over what the host wrote. Memory is fixed: if there are too
 /// many, every other one is dropped.
@@ -75,8 +75,8 @@ impl Track {
     /// The verdict on a run in which no request completed after `last`, on drives with so many physical units beyond
     /// their logical ones.
     pub fn judge(&self, last: RunPosition, host: Loop, spare_units: u64) -> Steady {
-        let judged = Judged { units_after_end: self.units_after_end(last), spare_units };
-        let steady = judge(&self.ends(self.end.unwrap_or(last)), host, &judged);
+        let inputs = VerdictInputs { units_after_end: self.units_after_end(last), spare_units };
+        let steady = judge(&self.ends(self.end.unwrap_or(last)), host, &inputs);
         // If blocks were erased after the host was done, the drive is not still filling up.
         if steady.verdict == Verdict::NoErase && last.erases > self.marks[0].erases {
             return Steady { verdict: Verdict::TooShort, ..steady };

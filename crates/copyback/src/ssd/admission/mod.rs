@@ -89,7 +89,7 @@ impl BackEnd {
     /// if its blocks are on several planes, or if it moves superpages: rows are programmed whole, even for few units.
     #[inline(always)]
     pub(in crate::ssd) fn keeps_moves_left(&self, id: JobId) -> bool {
-        self.gc.jobs[id].footprint().is_row() || self.geometry.has_superpages()
+        self.gc.jobs[id].footprint().has_several_blocks() || self.geometry.has_superpages()
     }
 
     /// The plane that a write to this plane is bound to; none if a write may take any plane of its die.
@@ -182,7 +182,7 @@ impl BackEnd {
             self.admit(id, events);
         } else {
             // A free slot is kept for a job, or other transactions arrived earlier.
-            self.wait_in_front(id, events);
+            self.wait_for_window(id, events);
         }
     }
 
@@ -200,7 +200,7 @@ impl BackEnd {
         if self.admission.control.admits(entry, &self.queues, &self.txns) {
             self.enter(id, events);
         } else {
-            self.wait_in_front(id, events);
+            self.wait_for_window(id, events);
         }
     }
 
@@ -220,11 +220,11 @@ impl BackEnd {
     }
 
     /// Lets a transaction wait in front of its die's window.
-    fn wait_in_front(&mut self, id: TxnId, events: &mut EventQueue) {
+    fn wait_for_window(&mut self, id: TxnId, events: &mut EventQueue) {
         if self.lacks_claimable_page(id) {
             return self.wait_for_space(id, events);
         }
-        self.begin_wait_in_front(id);
+        self.begin_wait_for_window(id);
         if self.records.flash_requests.is_some() {
             self.split_wait(id, events.now_ns(), false);
         }
@@ -360,7 +360,7 @@ impl BackEnd {
                 first.unwrap_or_else(|| broken(Invariant::Window, format_args!("no transaction waits for {entry:?}")));
             self.admission.control.set_waiting(entry.die, entry.task, !self.queues.is_empty(list));
             self.admission.control.on_head(entry, &self.queues, &self.txns);
-            self.end_wait_in_front(id);
+            self.end_wait_for_window(id);
             if self.records.flash_requests.is_some() {
                 self.split_wait(id, events.now_ns(), true);
             }

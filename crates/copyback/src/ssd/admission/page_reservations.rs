@@ -69,18 +69,18 @@ impl PageReservations {
     }
 
     /// A write begins to wait in front of a die's window: it will need a page.
-    pub fn begin_wait_in_front(&mut self, geometry: &Geometry, die: DieId, plane: PlaneId) {
-        self.space.begin_wait_in_front(geometry, die, plane);
+    pub fn begin_wait_for_window(&mut self, geometry: &Geometry, die: DieId, plane: PlaneId) {
+        self.space.begin_wait_for_window(geometry, die, plane);
         if let Some(shared) = &mut self.shared {
-            shared.begin_wait_in_front(geometry.first_plane(die));
+            shared.begin_wait_for_window(geometry.first_plane(die));
         }
     }
 
     /// A write no longer waits in front of a die's window.
-    pub fn end_wait_in_front(&mut self, geometry: &Geometry, die: DieId, plane: PlaneId) {
-        self.space.end_wait_in_front(geometry, die, plane);
+    pub fn end_wait_for_window(&mut self, geometry: &Geometry, die: DieId, plane: PlaneId) {
+        self.space.end_wait_for_window(geometry, die, plane);
         if let Some(shared) = &mut self.shared {
-            shared.end_wait_in_front(geometry.first_plane(die));
+            shared.end_wait_for_window(geometry.first_plane(die));
         }
     }
 

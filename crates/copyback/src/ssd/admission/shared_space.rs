@@ -23,7 +23,7 @@ struct Stock {
     /// Pages that relocations still have to send to a plane.
     unsent: u32,
     /// Writes that wait in front of windows.
-    waiting_in_front: u32,
+    waiting_for_window: u32,
 }
 
 /// The stocks of blocks that planes share.
@@ -84,15 +84,15 @@ impl SharedSpace {
     }
 
     /// A write begins to wait in front of the window of this plane's die.
-    pub fn begin_wait_in_front(&mut self, plane: PlaneId) {
+    pub fn begin_wait_for_window(&mut self, plane: PlaneId) {
         let stock = self.stock_of(plane);
-        self.stocks[stock].waiting_in_front += 1;
+        self.stocks[stock].waiting_for_window += 1;
     }
 
     /// A write no longer waits there.
-    pub fn end_wait_in_front(&mut self, plane: PlaneId) {
+    pub fn end_wait_for_window(&mut self, plane: PlaneId) {
         let stock = self.stock_of(plane);
-        self.stocks[stock].waiting_in_front -= 1;
+        self.stocks[stock].waiting_for_window -= 1;
     }
 
     /// Whether two planes have a stock in common.
@@ -109,7 +109,7 @@ impl SharedSpace {
             kept: self.kept,
             unsent: stock.unsent,
             promised: stock.promised,
-            waiting_in_front: stock.waiting_in_front,
+            waiting_for_window: stock.waiting_for_window,
         }
     }
 

@@ -35,20 +35,20 @@ impl BackEnd {
     }
 
     /// A transaction begins to wait in front of its die's window. A write will need a page.
-    pub(in crate::ssd) fn begin_wait_in_front(&mut self, id: TxnId) {
-        self.txns[id].waits_in_front = true;
+    pub(in crate::ssd) fn begin_wait_for_window(&mut self, id: TxnId) {
+        self.txns[id].waits_for_window = true;
         if self.claims_page(id) {
             let (die, plane) = (self.txns[id].die, self.txns[id].plane);
-            self.admission.reservations.begin_wait_in_front(&self.geometry, die, plane);
+            self.admission.reservations.begin_wait_for_window(&self.geometry, die, plane);
         }
     }
 
     /// A transaction no longer waits in front of its die's window.
-    pub(in crate::ssd) fn end_wait_in_front(&mut self, id: TxnId) {
-        self.txns[id].waits_in_front = false;
+    pub(in crate::ssd) fn end_wait_for_window(&mut self, id: TxnId) {
+        self.txns[id].waits_for_window = false;
         if self.claims_page(id) {
             let (die, plane) = (self.txns[id].die, self.txns[id].plane);
-            self.admission.reservations.end_wait_in_front(&self.geometry, die, plane);
+            self.admission.reservations.end_wait_for_window(&self.geometry, die, plane);
             self.notify_die_search(die);
         }
     }

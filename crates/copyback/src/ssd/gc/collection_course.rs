@@ -131,7 +131,7 @@ impl BackEnd {
         let choice_ns = if self.gc.jobs[id].purpose().picks_victim { self.ftl.choice_ns() } else { 0 };
         let mut moves = self.gc.jobs[id].take_moves();
         self.ftl.take_victim(block, &mut moves);
-        if self.gc.jobs[id].footprint().is_row() {
+        if self.gc.jobs[id].footprint().has_several_blocks() {
             let others = self.gc.jobs[id].footprint().blocks().skip(1);
             others.for_each(|(_, other)| self.ftl.add_victim(other, &mut moves));
             let geometry = &self.geometry;
@@ -162,7 +162,9 @@ impl BackEnd {
     #[inline(never)]
     fn check_room_of_victims(&self, id: JobId) {
         let job = &self.gc.jobs[id];
-        for plane in job.footprint().planes().filter(|_| job.footprint().is_row() && job.purpose().picks_victim) {
+        for plane in
+            job.footprint().planes().filter(|_| job.footprint().has_several_blocks() && job.purpose().picks_victim)
+        {
             let (pages, left) = (job.pages_left_on(plane), self.ftl.pages_left(plane, Stream::Moved));
             hold!(pages <= left, VictimRoom, "{plane:?} has {left} pages for the {pages} pages of {id:?}");
         }

@@ -106,7 +106,7 @@ impl BackEnd {
     /// data has to leave its plane.
     pub(in crate::ssd) fn takes_turns(&self, id: JobId) -> bool {
         let job = &self.gc.jobs[id];
-        let takes_turns = job.footprint().is_row() || job.has_to_leave;
+        let takes_turns = job.footprint().has_several_blocks() || job.has_to_leave;
         self.scheme.settings.collection.plane_rule.is_some() && job.purpose().picks_victim && takes_turns
     }
 

@@ -94,7 +94,7 @@ impl BackEnd {
         self.scheme.settings.collection.steps_alone
             && (self.scheme.settings.collection.is_undisturbed || self.is_left_alone(die, step))
             && job.purpose().reserves_die
-            && !job.footprint().is_row()
+            && !job.footprint().has_several_blocks()
             && !self.takes_turns(id)
     }
 

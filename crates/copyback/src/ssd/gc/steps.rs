@@ -119,7 +119,7 @@ impl BackEnd {
     #[inline(never)]
     pub(in crate::ssd) fn issue_step(&mut self, die: DieId, id: JobId, step: Step, events: &mut EventQueue) {
         self.gc.jobs[id].begin_step();
-        if self.gc.jobs[id].footprint().is_row() || self.takes_turns(id) {
+        if self.gc.jobs[id].footprint().has_several_blocks() || self.takes_turns(id) {
             self.issue_row_step(die, id, step, events);
             return;
         }
@@ -399,7 +399,7 @@ impl BackEnd {
         // Counting bits is slow on processors without an instruction for it, and mostly no units are served.
         let served_units = if served.first.is_none() { 0 } else { served.units.count_ones() };
         let job = &mut self.gc.jobs[id];
-        let of_several = job.footprint().is_row();
+        let of_several = job.footprint().has_several_blocks();
         self.records.counters.on_moved_units(job.source(), units as u64 - u64::from(served_units));
         let moves = job.take_for_program(units, plane);
         let stamp = self.ftl.counts().host_units;

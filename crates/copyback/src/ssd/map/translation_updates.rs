@@ -134,18 +134,18 @@ impl BackEnd {
         if is_page && self.txns[id].task == Source::HOST {
             return self.deactivate_at_rest(Source::GC, events);
         }
-        let waits_in_front = self.txns[id].waits_in_front;
-        if waits_in_front {
+        let waits_for_window = self.txns[id].waits_for_window;
+        if waits_for_window {
             let list = self.queues.for_window(die, task);
             self.queues.remove(list, id.0);
             self.admission.control.set_waiting(die, task, !self.queues.is_empty(list));
             self.admission.control.on_head(Entry { task, die }, &self.queues, &self.txns);
-            self.end_wait_in_front(id);
+            self.end_wait_for_window(id);
         }
-        if waits_in_front || !has_entered(self, id) {
+        if waits_for_window || !has_entered(self, id) {
             self.txns[id].task = Source::HOST;
         }
-        if waits_in_front {
+        if waits_for_window {
             self.enter_or_wait(id, events);
         }
         self.deactivate_at_rest(Source::GC, events);

@@ -35,11 +35,11 @@ impl BackEnd {
     /// following wait is separate.
     #[cold]
     #[inline(never)]
-    pub(in crate::ssd) fn split_wait(&mut self, id: TxnId, now_ns: u64, waited_in_front: bool) {
+    pub(in crate::ssd) fn split_wait(&mut self, id: TxnId, now_ns: u64, waited_for_window: bool) {
         let txn = &mut self.txns[id];
         let to = self.dies[txn.die].clocks().read(now_ns);
         if let (Some(totals), Some(kind)) = (&mut self.records.flash_requests, txn.role.flash_request()) {
-            totals.on_wait(kind, &txn.clocks, &to, waited_in_front);
+            totals.on_wait(kind, &txn.clocks, &to, waited_for_window);
         }
         txn.gc_affected |= charge(&mut txn.breakdown_ns, &txn.clocks, &to);
         txn.clocks = to;

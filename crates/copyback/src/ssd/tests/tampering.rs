@@ -493,7 +493,7 @@ const ROWS: &[Row] = &[
     ),
     row!(MovesCounted, "granularity = { policy = \"paired\" }", writes, |back_end, _| {
         let jobs = || planes(back_end).map(|p| back_end.gc.jobs.of_plane(p)).filter(|id| id.is_some());
-        let Some(job) = jobs().find(|id| back_end.gc.jobs[*id].footprint().is_row()) else { return false };
+        let Some(job) = jobs().find(|id| back_end.gc.jobs[*id].footprint().has_several_blocks()) else { return false };
         back_end.gc.jobs[job].miscount_pages_left();
         back_end.check_all();
         true

@@ -18,9 +18,9 @@
 //!   - `"low-planes"`: the plane is below its watermark, "only when the number of free pages in the other plane is
 //!     smaller than 7 percent" (Section 6.2).
 //!   - `"invalid-pages"`: the block has at least half as many units without valid data as the victim, "if the number of
-//!     invalid pages in the paired block [...] is large too" (Section 3; no source states half). The write point of
-//!     the victim's plane is then behind, so that pages of both blocks go there. That plane gains no block, and starts
-//!     the next collection, too.
+//!     invalid pages in the paired block [...] is large too" (Section 3; no source states half). Pages of both blocks
+//!     then go to the victim's plane, because its write point is behind. That plane gains no block, and starts the
+//!     next collection, too.
 
 use super::{GranularityPolicy, OtherPlanesView, Parameters, PlaneRule};
 use crate::sim::index::{BlockId, PlaneId};

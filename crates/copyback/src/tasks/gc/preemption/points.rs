@@ -9,7 +9,7 @@
 //! priority also waits at the die, no request may preempt until the collection is complete and that write is served
 //! (state 3).
 //!
-//! Below that watermark, and if a write waits for a free page, a point serves only requests that waited when it opened,
+//! Below that watermark, or if a write waits for a free page, a point serves only requests that waited when it opened,
 //! so that the collection continues.
 //!
 //! A copyback is one command and has no point (1).

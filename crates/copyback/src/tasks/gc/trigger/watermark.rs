@@ -32,9 +32,9 @@
 //!   - A plane on which writes wait for a page is collected in any case.
 //! - `when` (default `"below"`): what starts a collection of a scope below its watermark.
 //!   - `"below"`: the watermark alone.
-//!   - `"waiting"`: also a request of the host that waits at the die, read or write, as in DiskSim's SSD extension,
-//!     which cleans an element in the foreground only. Collection then never uses idle time, and at the start of each
-//!     collection a request waits for it.
+//!   - `"waiting"`: the watermark together with a request of the host that waits at the die, read or write, as in
+//!     DiskSim's SSD extension, which cleans an element in the foreground only. Collection then never uses idle time,
+//!     and at the start of each collection a request waits for it.
 //!   - Idle collection, and collection of planes on which writes wait for space, do not wait for a request.
 //! - `stagger` (default 0): if `scope` is `"plane"`, the watermarks of each plane of a die are this many blocks above
 //!   those of the previous plane. Planes that are written in step then do not reach their watermarks together. It does
@@ -43,9 +43,10 @@
 //! - `idle` (default: none): a table that lets collection run in idle time, too. ispass11 Section IV-A.
 //!   - `idle.after` (default `"10 ms"`): it begins once the drive has been idle for this time.
 //!   - `idle.stop` (default: twice `soft`): it ends when this watermark is reached or a request arrives.
-//! - `hard` (default 0.2): T_hard as a share of `soft`, rounded up, or as a count of the scope's blocks. Below it, no
-//!   request preempts a collection, or only one that consumes no free block (`preemption`). ispass11 Sections III-D and
-//!   IV-B4: 80 to 20 % of T_soft. As with `soft`, 1.0 is a share and 1 is one block.
+//! - `hard` (default 0.2): the hard watermark, T_hard of ispass11, as a share of `soft`, rounded up, or as a count of
+//!   the scope's blocks. Below it, no request preempts a collection, or only one that consumes no free block
+//!   (`preemption`). ispass11 Sections III-D and IV-B4: 80 to 20 % of T_soft. As with `soft`, 1.0 is a share and 1 is
+//!   one block.
 
 use super::idle::{self, Idle};
 use super::{CoordinationWatermarks, DriveView, FreeLevel, Parameters, Scope, Start, TriggerPolicy, Wanted};
@@ -227,7 +228,9 @@ impl Params {
             );
         }
         if let Some(lower) = self.last_resort.map(|lower| lower.of(scope_blocks)).filter(|lower| *lower >= soft) {
-            let message = format!("a drive would collect without an order below {lower}, before it asks below {soft}");
+            let message = format!(
+                "a drive would collect without an order below {lower} blocks, before it requests one below {soft}"
+            );
             return Err(KeyError::new("trigger.last_resort", message)
                 .with_help("set `trigger.last_resort` below `trigger.soft`"));
         }
