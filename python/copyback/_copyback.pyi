@@ -256,7 +256,10 @@ class PreemptionView:
     step: Literal["read", "program", "erase", "elsewhere"]
     """The collection's next step; ``"elsewhere"`` while it works on another die."""
     state: int
-    """How low free blocks are. 1: all may preempt. 2: below the hard watermark. 3: and an urgent write waits."""
+    """How low free blocks are. 1: all requests may preempt. 2: writes may not. 3: no request may.
+
+    2 is below the hard watermark; 3, too, while an urgent write waits, or if ``preemption.at_hard`` is ``"all"``.
+    """
     pages_moved: int
     """Whole pages that the collection has moved."""
     is_write: bool

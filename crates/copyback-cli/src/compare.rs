@@ -331,7 +331,7 @@ impl Content {
     }
 }
 
-/// Columns in which commands are explained.
+/// Greatest width of a command, in characters, to which the explanations behind commands are aligned.
 const COMMAND_COLUMNS: usize = 80;
 
 /// Commands to try next. They keep the chosen drive and workload.

@@ -4,11 +4,11 @@ pub mod api;
 mod args;
 mod bars;
 mod call;
+mod cleanup_on_signal;
 mod compare;
 mod diagnostics;
 mod files;
 mod from_mqsim;
-mod interrupt;
 mod listing;
 mod out_dir;
 mod output;
@@ -46,7 +46,7 @@ pub fn main_of(words: impl IntoIterator<Item = OsString>, package: Option<&dyn a
         Err(said) if names_several_traces(&said, &words) => return diagnostics::report(workloads::several_traces()),
         Err(said) => return if print_of_words(&said, &words).is_ok() { said.exit_code() as u8 } else { 1 },
     };
-    interrupt::watch();
+    cleanup_on_signal::watch();
     execute::quiet_broken_invariants();
     let done = match cli.command {
         Command::Run(args) => run::run(*args),

@@ -4,7 +4,7 @@ use crate::columns::Column;
 
 /// A reproduction that is done and written.
 pub struct Reproduced {
-    /// The paper, or the file.
+    /// The paper, or the name of the sweep file without its ending.
     pub name: String,
     /// The tables of each experiment.
     pub tables: Vec<Tables>,

@@ -24,8 +24,8 @@ pub fn pack<'py>(py: Python<'py>, field: &Field, array: &ArrayRef) -> PyResult<P
         _ => ("f64", bytes_of::<Float64Type>(py, array, |value| value.to_le_bytes())),
     };
     let has_value = |row| u8::from(array.is_valid(row));
-    let gaps = field.is_nullable().then(|| PyBytes::new(py, &(0..array.len()).map(has_value).collect::<Vec<u8>>()));
-    Ok((field.name().clone(), kind.to_owned(), values, gaps))
+    let validity = field.is_nullable().then(|| PyBytes::new(py, &(0..array.len()).map(has_value).collect::<Vec<u8>>()));
+    Ok((field.name().clone(), kind.to_owned(), values, validity))
 }
 
 fn bytes_of<'py, T: ArrowPrimitiveType>(
@@ -41,13 +41,13 @@ fn bytes_of<'py, T: ArrowPrimitiveType>(
 ///
 /// # Errors
 /// If it was not packed by [`pack`].
-pub fn unpack((name, kind, values, gaps): Packed<'_>) -> PyResult<(Field, ArrayRef)> {
-    let is_nullable = gaps.is_some();
-    let gaps = gaps.map(|gaps| gaps.as_bytes().iter().map(|byte| *byte != 0).collect::<Vec<bool>>());
+pub fn unpack((name, kind, values, validity): Packed<'_>) -> PyResult<(Field, ArrayRef)> {
+    let is_nullable = validity.is_some();
+    let validity = validity.map(|validity| validity.as_bytes().iter().map(|byte| *byte != 0).collect::<Vec<bool>>());
     let (data_type, array): (DataType, ArrayRef) = match kind.as_str() {
         "text" => (DataType::Utf8, Arc::new(StringArray::from(values.extract::<Vec<String>>()?))),
-        "u64" => (DataType::UInt64, Arc::new(numbers::<UInt64Type>(&values, gaps, u64::from_le_bytes)?)),
-        "f64" => (DataType::Float64, Arc::new(numbers::<Float64Type>(&values, gaps, f64::from_le_bytes)?)),
+        "u64" => (DataType::UInt64, Arc::new(numbers::<UInt64Type>(&values, validity, u64::from_le_bytes)?)),
+        "f64" => (DataType::Float64, Arc::new(numbers::<Float64Type>(&values, validity, f64::from_le_bytes)?)),
         other => return Err(PyValueError::new_err(format!("`{other}` is no kind of columns"))),
     };
     Ok((Field::new(name, data_type, is_nullable), array))
@@ -55,15 +55,15 @@ pub fn unpack((name, kind, values, gaps): Packed<'_>) -> PyResult<(Field, ArrayR
 
 fn numbers<T: ArrowPrimitiveType>(
     values: &Bound<'_, PyAny>,
-    gaps: Option<Vec<bool>>,
+    validity: Option<Vec<bool>>,
     number: fn([u8; 8]) -> T::Native,
 ) -> PyResult<PrimitiveArray<T>> {
     let bytes = values.cast::<PyBytes>()?.as_bytes();
     let (numbers, rest) = bytes.as_chunks::<8>();
-    let rows = gaps.as_ref().map_or(numbers.len(), Vec::len);
+    let rows = validity.as_ref().map_or(numbers.len(), Vec::len);
     if !rest.is_empty() || rows != numbers.len() {
         return Err(PyValueError::new_err("a column has another number of values than of rows"));
     }
-    let gaps = gaps.unwrap_or_else(|| vec![true; rows]);
-    Ok(numbers.iter().zip(gaps).map(|(bytes, has_value)| has_value.then(|| number(*bytes))).collect())
+    let validity = validity.unwrap_or_else(|| vec![true; rows]);
+    Ok(numbers.iter().zip(validity).map(|(bytes, has_value)| has_value.then(|| number(*bytes))).collect())
 }

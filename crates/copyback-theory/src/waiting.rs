@@ -83,8 +83,8 @@ fn franx(load: f64, waiting_at_most: &[f64], wait: f64) -> f64 {
 /// Q_0 … Q_{count−1} of M/D/1: the probability that at most n customers wait.
 ///
 /// From the balance of the number of customers after departures: it rises above n as often as it falls back to n:
-/// p_{n+1}·a_0 = p_0·P(a > n) + Σ_{i=1}^{n} p_i·P(a > n + 1 − i), where a is the number of arrivals in a service time.
-/// All terms are positive here, too.
+/// p_{n+1}·a_0 = p_0·P(a > n) + Σ_{i=1}^{n} p_i·P(a > n + 1 − i), where p_n is the probability that n customers are in
+/// the system, a the number of arrivals in a service time, and a_0 = P(a = 0). All terms are positive here, too.
 fn waiting_at_most(load: f64, count: usize) -> Vec<f64> {
     // P(a > n) from the far end, where the terms are smallest.
     let far = count + 40;

@@ -120,7 +120,8 @@ pub struct Heat {
 /// FIFO under writes of several classes in one shared open block.
 ///
 /// A = Σ f_i / (1 − e^(−(f_i/s_i)·α/A)) with shares of traffic f_i and of space s_i: a unit of class i survives one
-/// round of the plane, α/A·U host writes, with probability e^(−(f_i/s_i)·α/A). Domain: OP > 0; shares that add up to 1.
+/// round of the plane, α/A·U host writes for U logical units, with probability e^(−(f_i/s_i)·α/A). Domain: OP > 0;
+/// shares that add up to 1.
 ///
 /// Source: Desnoyers 2014.
 ///

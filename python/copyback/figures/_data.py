@@ -28,7 +28,7 @@ def bounds_of(columns: Columns, row: int, metric: str) -> tuple[float, float, fl
     """Return the lowest, the reported and the highest value of a metric.
 
     Percentiles are the ends of bins of a histogram, and the request that they stand for may lie anywhere in its bin.
-    A mean over no requests is ``None``; times their number, it is a sum over no requests: 0.
+    A mean over no requests is ``None``; its product with the number of these requests is their sum, 0.
     """
     above, _, below = metric.partition(" / ")
 

@@ -22,7 +22,8 @@ class Panel:
     for a ``cdf`` it is a class of requests, and for ``stacked`` bars there are several, each with its label.
     ``schemes`` are the lines or the bars of a group, each with its label; ``x`` is what varies (``case``, or a varied
     key), ``only`` keeps the rows that have these values. ``base`` is the scheme that values are divided by, and
-    ``mean`` adds a group with the mean over all. ``unit`` is that of claims that name a figure by itself.
+    ``mean`` adds a group with the mean over all. Of claims that publish a number instead of a change, those with this
+    ``unit`` are drawn.
     """
 
     experiment: str

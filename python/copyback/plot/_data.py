@@ -231,7 +231,7 @@ def _count_of(metric: str) -> str:
 
 
 def _needed(metric: str) -> int:
-    """Return how many requests have one beyond a percentile; 0 for other numbers. p99.99 needs 10,000."""
+    """Return the least number of requests with one beyond a percentile; 0 for other numbers. p99.99 needs 10,000."""
     percentile = re.fullmatch(r"p([0-9_]+)_ns", metric.rpartition(".")[2])
     if not percentile:
         return 0

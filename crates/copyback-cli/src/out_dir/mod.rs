@@ -59,8 +59,8 @@ pub fn check(folder: &Path, plan: &Plan) -> Result<(), Failure> {
     })
 }
 
-/// The error if a result's path is no regular file: the user named no link target, and pipes and devices belong to
-/// others.
+/// The error if a result's path is no regular file. A link is refused, because the user did not name its target;
+/// pipes and devices belong to others.
 fn no_file(path: &Path, data: &std::fs::Metadata) -> Failure {
     let what = match data {
         _ if data.is_dir() => "a folder",

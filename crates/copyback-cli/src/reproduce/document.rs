@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 /// The fields of the document beside its claims.
 pub struct About<'a> {
-    /// The paper, or the file.
+    /// The paper, or the name of the sweep file without its ending.
     pub name: &'a str,
     /// Whether runs were stopped early.
     pub is_quick: bool,

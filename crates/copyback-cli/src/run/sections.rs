@@ -43,7 +43,7 @@ pub(super) fn requests(report: &Report) -> String {
     if report.held_by_transaction_limit > 0 {
         rows.push((
             "held back",
-            format!("{}, by the limit of pages", counted(report.held_by_transaction_limit, "request")),
+            format!("{}, by the limit of pages at once", counted(report.held_by_transaction_limit, "request")),
         ));
     }
     facts(rows)

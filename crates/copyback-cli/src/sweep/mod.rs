@@ -57,7 +57,7 @@ pub struct Swept {
 }
 
 impl Swept {
-    /// The columns of its table, a row for each run.
+    /// The columns of its table, a row for each run, and those of its table of response times.
     pub fn columns(self) -> (Vec<Column>, Vec<Column>) {
         let Self { file, cells, results, .. } = self;
         let results = SweepResults { file: &file, cells: &cells, results: &results };

@@ -9,7 +9,8 @@ use crate::format::{change, percent, time, wrapped};
 use crate::steady;
 use crate::table::{self, BOLD, Cell, DIM};
 
-/// A column: its headings, a run's value beside that of the first scheme, and how values and errors are printed.
+/// A column: its headings, the value of a run (given also the run of the first scheme), and how values and errors are
+/// printed.
 struct Column {
     group: &'static str,
     title: &'static str,

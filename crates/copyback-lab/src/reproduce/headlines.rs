@@ -17,7 +17,7 @@ pub const SCHEMA: &str = "copyback/headlines/1";
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Headlines {
     schema: String,
-    /// The paper, or the file.
+    /// The paper, or the name of the sweep file without its ending.
     pub paper: String,
     /// Whether runs were stopped early.
     pub quick: bool,

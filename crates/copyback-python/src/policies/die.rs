@@ -171,8 +171,8 @@ impl OrderPolicy for OrderOf {
 pub struct PreemptionView {
     /// The collection's next step: `"read"`, `"program"`, `"erase"`, or `"elsewhere"` while it works on another die.
     step: &'static str,
-    /// How low free blocks are. 1: all requests may preempt. 2: below the hard watermark. 3: below it, and an urgent
-    /// write waits.
+    /// How low free blocks are. 1: all requests may preempt. 2: below the hard watermark; writes may not preempt. 3:
+    /// below it, and an urgent write waits, or `preemption.at_hard` is `"all"`; no request may preempt.
     state: u8,
     /// Whole pages that the collection has moved.
     pages_moved: u32,

@@ -172,7 +172,8 @@ impl Object {
         fail(self.axis, &self.name, what, help)
     }
 
-    /// Calls a method, and takes its view back before it checks the result. Returns the answer and what `end` returned.
+    /// Calls a method, and takes its view back before it checks the result. Returns the answer and what `take_back`
+    /// returned.
     fn asked<'py, R>(
         &self,
         py: Python<'py>,

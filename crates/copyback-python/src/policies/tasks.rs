@@ -55,7 +55,7 @@ struct Task {
     hears_alarm: bool,
     has_alarm: bool,
     seed: u64,
-    /// The answers since the last call that may have changed them.
+    /// The last answers of `is_due` and `alarm_ns`. After each call that may change them, the policy is asked again.
     is_due: Cell<bool>,
     alarm_ns: Cell<Option<u64>>,
 }

@@ -140,12 +140,12 @@ fn title(all: &[ReportInput]) -> String {
     all.iter().map(ReportInput::title).collect::<Vec<_>>().join("; ")
 }
 
-/// The marks in the first lines of every page; pages of earlier versions have the second.
+/// Marks in the first lines of a page. Pages have the first; those of earlier versions have the second.
 const MARKS: [&[u8]; 2] = [b"<meta name=\"generator\" content=\"copyback report\">", b"<title>Copyback report</title>"];
-/// Bytes in which it is looked for.
+/// Bytes of the beginning of a file in which they are looked for.
 const HEAD_BYTES: u64 = 2_048;
 
-/// Refuses to replace what is no page: one slip of the shell names a result behind `-o`.
+/// Refuses to replace what is no page: a user may write the path of a result after `-o` by mistake.
 fn refuse_to_replace(path: &Path) -> Result<(), Failure> {
     if !path.is_file() {
         return Ok(());

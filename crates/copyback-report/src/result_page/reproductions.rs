@@ -42,7 +42,7 @@ impl ReproductionDocument {
         }
     }
 
-    /// The paper, or the file.
+    /// The paper, or the name of the sweep file without its ending.
     pub fn paper(&self) -> &str {
         &self.paper
     }

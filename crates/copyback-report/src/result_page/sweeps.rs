@@ -251,7 +251,7 @@ fn replays(config: &Value) -> bool {
     }
 }
 
-/// The name of a row's cell and of those of other seeds. The seed comes last.
+/// The name of a row's cell without its seed, which comes last: cells that differ in their seeds only share it.
 fn label(table: &Table, name: &str, row: usize) -> String {
     let label = table.shown(name, row);
     let seed = format!(" seed={}", table.shown("seed", row));

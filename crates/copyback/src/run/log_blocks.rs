@@ -86,11 +86,11 @@ impl RunConfig {
 
     fn check_frontier_of_merges(&self) -> Result<(), KeyError> {
         use crate::ftl::frontier::FrontierConfig::{Row, Single, Twin};
-        let names_blocks = matches!(self.frontier, Single(_) | Row(_) | Twin(_));
-        if names_blocks && !self.frontier.keeps_hot_apart() {
+        let is_possible = matches!(self.frontier, Single(_) | Row(_) | Twin(_));
+        if is_possible && !self.frontier.keeps_hot_apart() {
             return Ok(());
         }
-        if names_blocks {
+        if is_possible {
             let why = "hot and cold data share the log blocks of `mapping.policy = \"fast\"`";
             let help = "leave it out, or set `mapping.policy = \"page\"`";
             return Err(KeyError::new("frontier.hot_window", why).with_help(help));

@@ -227,7 +227,8 @@ fn merge_report(simulation: &Simulation<'_>) -> Option<MergeTotals> {
 fn gc_parts(drive: &BackEnd, did: &Reading, report: &mut GcReport) {
     let timing = drive.timing();
     let alone_ns = |op, pages: u64, at: usize| {
-        // Commands have a die to themselves only if all pages take the same times.
+        // Counters leave the array time of lone steps out. A drive has lone steps only if all its pages take the same
+        // times.
         timing.uniform_ns(op).map_or(0, |page_ns| (pages - did.gc.array_pages[at]) * page_ns)
     };
     let (reads, programs) = (did.work.gc_page_reads, did.work.gc_page_programs);

@@ -55,8 +55,8 @@ pub(super) struct Pads {
 }
 
 impl Pads {
-    /// The preconditioning of a configuration. It also pads for collections in zero time, which do not pad in a run:
-    /// all compared schemes begin with the same drive.
+    /// What the preconditioning of a configuration pads. It also pads for collections in zero time, which do not pad in
+    /// a run: all compared schemes begin with the same drive.
     pub(super) fn of(config: &RunConfig) -> Self {
         let shares_pages = config.shape().page_size.0 > config.geometry.unit_bytes()
             && !config.mapping.has_superpages()

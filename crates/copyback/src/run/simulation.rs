@@ -320,7 +320,7 @@ impl<'a> Simulation<'a> {
         if self.next.is_none() {
             return Err(RunError::Empty);
         }
-        self.members.iter_mut().for_each(|member| member.ssd.back_end_mut().begin_run(&mut self.events));
+        self.members.iter_mut().for_each(|member| member.ssd.begin_run(&mut self.events));
         self.dispatch()
     }
 

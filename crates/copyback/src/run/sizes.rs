@@ -31,7 +31,7 @@ impl RunConfig {
                 "{counts}: collection{more} keeps {kept} of the {spare} spare blocks of each plane free, more than \
                  half, and \
                  collects blocks that hold few invalid pages; lower it, or raise `capacity.over_provisioning`, which \
-                 leaves more"
+                 adds spare blocks"
             )
         })
     }

@@ -112,7 +112,7 @@ impl Contents {
         scratch
     }
 
-    /// Fills a block. `row`: the blocks of each plane that is filled with this one, mostly of itself alone.
+    /// Fills a block. `row`: the blocks of each plane that is filled with this one; without rows, only of this one.
     fn fill(&mut self, plane: u32, block: usize, row: &[&[Block]], scratch: LogicalUnit) {
         let pages = self.ftl.geometry.pages_per_block;
         let written = row[0][block].written(pages);

@@ -3,7 +3,7 @@
 use super::back_end::BackEnd;
 use crate::sim::queue::{EventQueue, Timer};
 
-/// The events of a drive beside the ends of commands and of a time without work.
+/// The events of a drive other than the ends of commands and of idle times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Alarm {
     /// A page has waited for further writes for as long as it may.

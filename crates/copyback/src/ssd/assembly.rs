@@ -24,7 +24,7 @@ use super::redundancy::parity::Parity;
 use super::requests::ended_transactions::Endings;
 use super::requests::filling_pages::FillingPages;
 use super::requests::firmware_delays::FirmwareDelays;
-use super::requests::host_data::HostData;
+use super::requests::host_side::HostSide;
 use super::run_records::{BeforeRun, FewestFree, Records};
 use super::scheme::Scheme;
 use crate::dispatch::admit::{Admit, Setup};
@@ -73,9 +73,9 @@ impl BackEnd {
         let is_simple = is_simple && takes_plain_steps(config, &ftl, &granularity);
         settings.collection.steps_alone = settings.allows_lone_steps() && is_simple && flash.has_lone_commands();
         let queues = Queues::new(&geometry, settings.required_index(&preemption, &ftl));
-        let host_data = host_data(config, &ftl, alarms);
+        let host_side = host_side(config, &ftl, alarms);
         let serves_parts_of_pages = settings.compose.serves_from_moves && geometry.units_per_page > 1;
-        let tracks_newest = serves_parts_of_pages || host_data.filling.is_some() || host_data.delays.is_some();
+        let tracks_newest = serves_parts_of_pages || host_side.filling.is_some() || host_side.delays.is_some();
         Self {
             flash,
             dies: DieTable::new(geometry.dies, geometry.row_planes > 2 && config.device.commands.plane_pairs),
@@ -84,7 +84,7 @@ impl BackEnd {
             gc,
             map: data_map(config, &ftl, &queues, tracks_newest, check),
             queues,
-            host_data,
+            host_side,
             records: Records {
                 counters: Counters::new(keep_gc_events),
                 shadow: check.then(|| Shadow::new(&ftl)),
@@ -127,7 +127,7 @@ fn collector(config: &BackEndConfig<'_>, ftl: &Ftl, timers: Timers) -> Collector
 }
 
 /// The host's data in DRAM; the buffer is added later.
-fn host_data(config: &BackEndConfig<'_>, ftl: &Ftl, alarms: Alarms) -> HostData {
+fn host_side(config: &BackEndConfig<'_>, ftl: &Ftl, alarms: Alarms) -> HostSide {
     let geometry = &ftl.geometry;
     let delays = config.tasks.delays.as_ref();
     let delays =
@@ -136,7 +136,7 @@ fn host_data(config: &BackEndConfig<'_>, ftl: &Ftl, alarms: Alarms) -> HostData 
     let limit = alarms.timer(Alarm::FillLimit);
     let filling = config.frontier.fill().map(|fill| Box::new(FillingPages::new(fill, known, geometry, limit)));
     let parity = Parity::new(config.redundancy, geometry);
-    HostData { buffer: None, delays, filling, parity, endings: Endings::new() }
+    HostSide { buffer: None, delays, filling, parity, endings: Endings::new() }
 }
 
 /// The map of logical units; `tracks_newest`: whether writes of one unit may overtake each other.

@@ -85,7 +85,7 @@ impl BackEnd {
             }
             let job = &self.gc.jobs[id];
             let (kept, counted) = (job.pages_left_on(plane), job.count_pages_left_on(plane, &self.geometry));
-            hold!(kept == counted, MovesCounted, "{plane:?} has {counted} pages left of {id:?}, which keeps {kept}");
+            hold!(kept == counted, MovesCounted, "{id:?} has {counted} pages left on {plane:?}, its count is {kept}");
         }
     }
 
@@ -109,9 +109,9 @@ impl BackEnd {
             let is_at_rest = self.flash.is_ready(id) && !d.is_reserved();
             hold!(left == 0 && is_at_rest, AllReturned, "{id:?} is not at rest: {}", self.describe_waiting());
         }
-        let is_filling = self.host_data.filling.as_ref().is_some_and(|filling| !filling.is_at_rest());
+        let is_filling = self.host_side.filling.as_ref().is_some_and(|filling| !filling.is_at_rest());
         hold!(!is_filling, AllReturned, "a page that fills was never written");
-        let is_processing = self.host_data.delays.as_ref().is_some_and(|delaying| !delaying.is_at_rest());
+        let is_processing = self.host_side.delays.as_ref().is_some_and(|delaying| !delaying.is_at_rest());
         hold!(!is_processing, AllReturned, "a request never left the firmware");
         let (pages, moves) = self.admission.reservations.space().totals();
         let promised = self.admission.reservations.promised().unwrap_or(pages + moves);

@@ -7,7 +7,7 @@ use super::admission::Admission;
 use super::dies::die_table::DieTable;
 use super::gc::gc_state::Collector;
 use super::map::data_map::DataMap;
-use super::requests::host_data::HostData;
+use super::requests::host_side::HostSide;
 use super::run_records::Records;
 use super::scheme::Scheme;
 pub(super) use crate::dispatch::queues::Queue;
@@ -50,7 +50,7 @@ enum FlashEvent {
 /// # Who owns what
 ///
 /// The back end is made of parts. A part is a struct with private fields in a module of its own: other modules call its
-/// methods, and cannot write its fields. `admission`, `gc`, `map`, `host_data`, `records` and `scheme` only bundle such
+/// methods, and cannot write its fields. `admission`, `gc`, `map`, `host_side`, `records` and `scheme` only bundle such
 /// parts. Policies read the drive and decide. The methods of `BackEnd` call policies, and apply their decisions to the
 /// parts. Each folder has the methods of its subject, in an `impl BackEnd` in each file:
 ///
@@ -105,7 +105,7 @@ pub struct BackEnd {
     /// The parts that know the location of data, beside the translation layer.
     pub(super) map: DataMap,
     /// The host's data and requests in the controller.
-    pub(super) host_data: HostData,
+    pub(super) host_side: HostSide,
     /// The records of the drive.
     pub(super) records: Records,
 }

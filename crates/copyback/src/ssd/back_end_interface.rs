@@ -62,18 +62,18 @@ impl BackEnd {
 
     /// The next transaction that ended, in the order of their ends.
     pub(crate) fn take_done(&mut self) -> Option<TxnId> {
-        self.host_data.endings.take_ended()
+        self.host_side.endings.take_ended()
     }
 
     /// The request of a transaction that was split in two; it is returned once for each split.
     pub(crate) fn take_split(&mut self) -> Option<RequestId> {
-        self.host_data.endings.take_split()
+        self.host_side.endings.take_split()
     }
 
-    /// Whether transactions ended or were split that their requests have not processed.
+    /// Whether requests still have to process that their transactions ended or were split.
     #[inline(always)]
     pub(crate) fn has_endings(&self) -> bool {
-        self.host_data.endings.has_any()
+        self.host_side.endings.has_any()
     }
 
     /// Transactions in progress.

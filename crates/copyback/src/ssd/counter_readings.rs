@@ -12,7 +12,7 @@ use crate::observe::report::{FlashWork, ParityTotals, SampleWork};
 /// The values of a drive's counters at one time.
 #[derive(Clone, Debug, Default)]
 pub struct Reading {
-    /// Work, including counts of the translation layer (empty places, skipped pages, dropped moves). These include the
+    /// Work, including counts of the translation layer (padding units, skipped pages, dropped moves). These include the
     /// preconditioning.
     pub work: FlashWork,
     /// Collection. Its longest collection and its most waiting reads are those since the previous reading.
@@ -82,7 +82,7 @@ impl BackEnd {
 
     /// Memory that the buffer needs in addition to its pages.
     pub fn buffer_bookkeeping_bytes(&self) -> f64 {
-        self.host_data.buffer.as_ref().map_or(0.0, Buffer::bookkeeping_bytes)
+        self.host_side.buffer.as_ref().map_or(0.0, Buffer::bookkeeping_bytes)
     }
 
     /// A part of the run begins. Extremes (the longest collection, the fewest free blocks, and others) restart, because

@@ -1,7 +1,8 @@
 //! A whole SSD: a back end, the DRAM in front of it, and its requests.
 //!
 //! The host begins a request, submits its sub-requests or trims, and marks their end. After everything that it
-//! submitted, it takes the completed requests. The parts are in `requests`: `sub_requests` (reads and writes of flash),
+//! submitted, it takes the completed requests. `run::simulation` is one such host; `tests/it/own_event_loop.rs` shows
+//! the least that another one needs. The parts are in `requests`: `sub_requests` (reads and writes of flash),
 //! `write_buffer`, and `open_requests` (the open operations of each request).
 //!
 //! The timers of an SSD are in this order: DRAM, the drive's alarms, the drive's flash. If two of them are due at one
@@ -76,7 +77,7 @@ impl Ssd {
         let buffer = config.buffer.build(&ftl.geometry);
         let timers = Timers { alarms: Alarms(first_timer + DRAM_TIMERS), first: first_timer + OWN_TIMERS };
         let mut back_end = BackEnd::new(&config.back_end, ftl, timers, check, keep_gc_events);
-        back_end.host_data.buffer = buffer;
+        back_end.host_side.buffer = buffer;
         Self {
             back_end,
             dram: HostDram::new(config.buffer.latency_ns().unwrap_or(0), Timer(first_timer), Timer(first_timer + 1)),
@@ -96,6 +97,11 @@ impl Ssd {
         OWN_TIMERS + BackEnd::timers(geometry)
     }
 
+    /// The run begins, before its first request: sets the first alarms of background tasks.
+    pub fn begin_run(&mut self, events: &mut EventQueue) {
+        self.back_end.begin_run(events);
+    }
+
     /// A request begins. `number`: its number in the order of arrival.
     #[inline]
     pub fn begin(&mut self, id: RequestId, arrival_ns: u64, priority: Priority, number: u64) {
@@ -112,12 +118,12 @@ impl Ssd {
     /// Reads or writes a sub-request of a request that began.
     #[inline]
     pub fn submit(&mut self, id: RequestId, sub_request: SubRequest, op: Op, events: &mut EventQueue) {
-        if self.back_end.host_data.buffer.is_some() {
+        if self.back_end.host_side.buffer.is_some() {
             self.note_use(events);
         }
         match op {
             Op::Read => self.read(id, sub_request, events),
-            Op::Write if self.back_end.host_data.buffer.is_some() => self.write_to_buffer(id, sub_request, events),
+            Op::Write if self.back_end.host_side.buffer.is_some() => self.write_to_buffer(id, sub_request, events),
             Op::Write => self.write(id, sub_request, events),
             Op::Trim => self.trim(sub_request.first, sub_request.units, events),
         }
@@ -132,7 +138,7 @@ impl Ssd {
         if self.back_end.has_parity() {
             self.back_end.trim_parity([first.0, first.0 + units], events);
         }
-        if let Some(buffer) = &mut self.back_end.host_data.buffer {
+        if let Some(buffer) = &mut self.back_end.host_side.buffer {
             buffer.trim(first, units);
         }
     }
@@ -145,7 +151,8 @@ impl Ssd {
         self.requests.end_of_split(id, now_ns)
     }
 
-    /// The host has no more requests: ends work ahead of need, by which no request would gain.
+    /// The host has no more requests: idle collections, background tasks and early evictions start no more, because no
+    /// request would benefit.
     pub fn end_of_requests(&mut self, events: &mut EventQueue) {
         self.back_end.end_idleness(events);
         self.end_early_evictions(events);
@@ -267,7 +274,7 @@ impl Ssd {
 
     /// Whether the SSD has a write buffer.
     pub fn has_buffer(&self) -> bool {
-        self.back_end.host_data.buffer.is_some()
+        self.back_end.host_side.buffer.is_some()
     }
 
     /// Whether a write includes units that the host did not write with it.
@@ -277,7 +284,7 @@ impl Ssd {
 
     /// Units whose newest data is only in the buffer.
     pub fn dirty_units(&self) -> u64 {
-        self.back_end.host_data.buffer.as_ref().map_or(0, Buffer::dirty_units)
+        self.back_end.host_side.buffer.as_ref().map_or(0, Buffer::dirty_units)
     }
 }
 

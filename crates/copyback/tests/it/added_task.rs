@@ -89,7 +89,7 @@ fn alarms_before_the_first_request_come() {
     assert!(first_ns.is_some_and(|first_ns| first_ns < 400_000_000), "{first_ns:?}");
 }
 
-/// Always due, and names the first full block. Times of its alarms.
+/// Always due, and names the first full block. The field is the time of its alarm.
 struct Endless(Option<u64>);
 
 impl BackgroundTask for Endless {

@@ -56,7 +56,7 @@ fn pages_leave_down_to_the_low_water_mark() {
     assert_eq!(left(&run_out(&drive(16, ""), writes(&of), LATER_NS)), (1, 0, 13));
     let low = drive(16, ", low_water = 0.5");
     assert_eq!(left(&run_out(&low, writes(&of), LATER_NS)), (3, 0, 5));
-    // Half of the buffer is not too much while there is room.
+    // While all units have room, none leaves, though they fill more than half of the buffer.
     assert_eq!(left(&run_out(&low, writes(&of[..16]), LATER_NS)), (0, 0, 16));
 }
 

@@ -563,7 +563,8 @@ fn a_drive_whose_collection_takes_no_time_is_above_its_watermark_after_each_writ
     assert!(run(&config, script).report.min_free_blocks >= 4);
 }
 
-/// Under a global destination, data may leave a plane while writes wait only for planes that collect.
+/// With a global destination, a write that waits for space may need a collection of any die: the first one starts all
+/// collections that wait for a request.
 #[test]
 fn the_first_write_that_waits_for_space_ends_all_waiting_of_collection() {
     let config = config(

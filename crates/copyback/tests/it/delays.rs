@@ -30,7 +30,7 @@ fn at_once(op: Op, units: &[u64]) -> Vec<Request> {
 
 /// Reads of three dies that arrive at once: their delays overlap, or follow each other.
 #[test]
-fn a_request_comes_to_flash_when_it_is_made() {
+fn a_request_reaches_flash_after_its_delay() {
     let reads = at_once(Op::Read, &[0, 4, 8]);
     let outcome = run(&delayed("pipelined", ""), reads.clone());
     assert_eq!(responses(&outcome), [FIRMWARE_NS + UNIT_NS; 3]);
@@ -42,15 +42,15 @@ fn a_request_comes_to_flash_when_it_is_made() {
 
 /// A miss of the map causes a request of its own, which is processed after the look-up and before the data is read.
 #[test]
-fn requests_of_the_map_are_made_too() {
+fn requests_of_the_map_are_delayed_too() {
     let outcome = run(&delayed("pipelined", "mapping = { policy = \"map-cache\" }"), at_once(Op::Read, &[0]));
     assert_eq!(responses(&outcome), [FIRMWARE_NS + 1_500 + 2 * UNIT_NS]);
     assert_eq!(breakdown(&outcome.requests[0])[2], ("map", 1_500 + UNIT_NS));
 }
 
-/// A write that ends in DRAM ends there when it is made.
+/// A write that ends in DRAM ends there when firmware has processed it.
 #[test]
-fn a_write_that_fills_a_page_is_made_first() {
+fn a_write_that_fills_a_page_is_delayed_first() {
     let config = delayed("pipelined", "frontier = { policy = \"single\", fill_limit = \"1 ms\" }");
     assert_eq!(responses(&run(&config, at_once(Op::Write, &[3, 70]))), [FIRMWARE_NS; 2]);
 }
@@ -58,7 +58,7 @@ fn a_write_that_fills_a_page_is_made_first() {
 /// Every read, program and erase of a collection is processed, 2 ms for each: one after the other if the task has one
 /// processor.
 #[test]
-fn a_collection_makes_its_requests() {
+fn each_request_of_a_collection_is_delayed() {
     let mean_ns = |mode: &str| {
         let more = "preemption = { policy = \"always\" }
                     frontier = { policy = \"single\", fill_limit = \"1 ms\" }
@@ -74,7 +74,7 @@ fn a_collection_makes_its_requests() {
         (report.gc.collection_mean_ns.unwrap(), 2e6 * requests as f64 / report.gc.collections as f64)
     };
     let (side_by_side_ns, _) = mean_ns("pipelined");
-    let (serial_ns, made_ns) = mean_ns("serial");
-    assert!(side_by_side_ns > 3.0 * 2e6 && serial_ns > made_ns, "{side_by_side_ns}, {serial_ns} and {made_ns} ns");
+    let (serial_ns, delays_ns) = mean_ns("serial");
+    assert!(side_by_side_ns > 3.0 * 2e6 && serial_ns > delays_ns, "{side_by_side_ns}, {serial_ns} and {delays_ns} ns");
     assert!(side_by_side_ns < 0.7 * serial_ns, "{side_by_side_ns} and {serial_ns} ns");
 }

@@ -38,7 +38,7 @@ fn four_units_share_a_program() {
     assert_eq!((programs(&outcome), responses(&outcome)), ((1, 0), vec![0; 4]));
 }
 
-/// The same writes end with their page in flash, and the wait for company is a wait in DRAM.
+/// The same writes end with their page in flash, and the wait for other writes counts as a wait in DRAM.
 #[test]
 fn writes_may_end_in_flash() {
     let config = drive(", fill_ends = \"flash\"", DYNAMIC);
@@ -74,7 +74,7 @@ fn a_write_goes_to_two_pages_where_one_has_no_room() {
 
 /// A write of a whole page does not wait, and does not change the open page.
 #[test]
-fn a_whole_page_needs_no_company() {
+fn a_whole_page_waits_for_no_other_write() {
     let config = drive(", fill_ends = \"flash\"", DYNAMIC);
     let script = vec![pages(Op::Write, 0, 0, 1), pages(Op::Write, 10_000, 8, 4)];
     let outcome = run(&config, script);

@@ -86,7 +86,7 @@ fn a_request_costs_the_same_among_idle_drives() {
 
 /// A request costs at most the agreed number of instructions. In the profile of tests it cost:
 /// - 7,385 before the state of a drive had owners, 7,476 then;
-/// - 7,518 since sources are data and dies that gained are named;
+/// - 7,518 since a `Source` is data, and die searches are notified of dies that became a better choice;
 /// - 7,558 since pages of reads that joined a collection may be held, and parity goes with collections that reserve
 ///   their dies;
 /// - 7,590 since reads of flash may pass through a buffer, and a request may end the run while it begins;
@@ -185,8 +185,8 @@ fn work_of_one_and_of_many_workloads() {
     [1, 256].into_iter().for_each(|workloads| work_of_workloads(workloads, 2_000, 6_000));
 }
 
-/// The workload with the next request is always known. To update it takes a time that grows with the logarithm of the
-/// number of workloads: for 256 of them eight matches, a few instructions each.
+/// The workload with the next request is always known. To find the next one takes a time that grows with the logarithm
+/// of the number of workloads: for 256 of them eight matches of a tournament, a few instructions each.
 #[test]
 fn a_request_costs_hardly_more_beside_many_workloads() {
     let counted = counted("work_of_one_and_of_many_workloads");

@@ -126,7 +126,7 @@ struct Field {
     is_visible: bool,
 }
 
-/// The structs with named fields of all code that runs are made of, and the names of enums.
+/// The structs with named fields, and the names of enums, in all code that is not for tests only.
 fn structs() -> (Vec<Struct>, BTreeSet<String>) {
     let (mut structs, mut enums): (Vec<Struct>, _) = (Vec::new(), BTreeSet::new());
     let (mut is_value, mut open): (bool, Option<String>) = (false, None);
@@ -233,7 +233,7 @@ fn modules_without_a_clock_know_no_events() {
 }
 
 #[test]
-fn every_room_is_a_folder() {
+fn every_module_is_a_folder() {
     let src = Path::new(ENGINE).join("src");
     for module in MODULES {
         assert!(src.join(module).join("mod.rs").is_file(), "src/{module} is no folder");

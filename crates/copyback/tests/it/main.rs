@@ -28,6 +28,7 @@ mod layering;
 mod map_cache;
 mod measures;
 mod merges;
+mod own_event_loop;
 mod plugins;
 mod preconditioning;
 mod queueing;

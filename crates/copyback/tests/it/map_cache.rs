@@ -1,4 +1,4 @@
-//! Do all requests end that wait for room in a small map cache, which others hold?
+//! Do all requests that wait for room in a small map cache end, if other requests hold that room?
 
 use crate::common::*;
 use copyback::run::config::RunConfig;
@@ -31,7 +31,7 @@ fn ends(seed: u64) {
 }
 
 #[test]
-fn requests_that_hold_room_for_each_other_end() {
+fn requests_that_wait_for_room_of_each_other_end() {
     (0..60).for_each(ends);
 }
 

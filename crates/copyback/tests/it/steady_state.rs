@@ -45,7 +45,7 @@ fn a_drive_preconditioned_as_snia_says_is_steady_from_the_start() {
 }
 
 #[test]
-fn a_drive_that_was_only_filled_in_order_is_not() {
+fn a_drive_that_was_only_filled_in_order_is_not_steady() {
     // Its blocks lose their first units all at once: write amplification climbs from 1.
     let steady = verdict("{ mode = \"sequential\" }", 1.5);
     println!("{steady:?}");
@@ -54,7 +54,7 @@ fn a_drive_that_was_only_filled_in_order_is_not() {
 }
 
 #[test]
-fn a_new_drive_is_not_and_says_so_even_where_nothing_moves() {
+fn a_new_drive_is_not_steady_even_if_nothing_moves() {
     assert_eq!(verdict("{ mode = \"empty\" }", 3.0).verdict, Verdict::NotYet);
     assert_eq!(verdict("{ mode = \"empty\" }", 0.5).verdict, Verdict::NoErase);
 }
@@ -91,7 +91,7 @@ fn preconditioning_that_does_not_settle_is_an_error_that_says_how_far_it_is() {
 }
 
 #[test]
-fn preconditioning_without_collection_is_shared_by_watermarks_and_no_other_is() {
+fn watermarks_share_an_image_only_if_preconditioning_collects_nothing() {
     let with_watermark = |preconditioning: &str, soft: u32| {
         let mut config = drive(preconditioning);
         let table = format!("policy = \"watermark\"\nsoft = {soft}");

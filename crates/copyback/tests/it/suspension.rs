@@ -36,7 +36,7 @@ const PLANE: &[Block] = &[Full, Full, Holds(&[1]), Full, Free, Free, Free, Free,
 /// A page that the collection does not touch.
 const ELSEWHERE: SceneOp = Read(0, 0, 0);
 
-/// When the host's read ends that begins at this time.
+/// The end of a host read that begins at this time.
 fn read_from(start_ns: u64) -> u64 {
     start_ns + 51_100
 }

@@ -184,7 +184,7 @@ fn requests_are_counted_from_its_end() {
 
 #[test]
 fn a_request_that_ends_after_it_and_began_before_is_not_measured() {
-    // Four writes of a second plane's worth of work arrive at once, and a read a little later: it ends first.
+    // Four writes of eight pages each arrive at once, and a read a little later: it ends first.
     let config = config("");
     let mut script: Vec<Request> = (0..4).map(|at| pages(Op::Write, 0, at * 8, 8)).collect();
     script.push(pages(Op::Read, 1_000, 0, 1));

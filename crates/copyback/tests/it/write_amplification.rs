@@ -14,7 +14,7 @@ use copyback_theory::write_amplification::{d_choices, fifo, greedy, random};
 const BLOCKS: u32 = 2048;
 const HELD_BACK: u32 = 2;
 
-/// A plane with `pages` pages a block whose usable capacity is `alpha` times its logical one.
+/// A plane with `pages` pages a block whose usable capacity is `1 + over_provisioning` times its logical one.
 fn measured(victim: &str, pages: u32, over_provisioning: f64) -> f64 {
     let usable_pages = f64::from(BLOCKS - HELD_BACK) * f64::from(pages);
     let logical_pages = (usable_pages / (1.0 + over_provisioning)).round() as u64;

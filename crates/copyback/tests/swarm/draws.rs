@@ -76,7 +76,7 @@ struct Refusal {
 
 /// A part of a choice that is redrawn separately.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Subject {
+enum Part {
     Knob(usize),
     Order,
     Scheme,
@@ -92,9 +92,9 @@ pub struct Choices {
     /// The keys of each knob.
     keys: Vec<BTreeSet<&'static str>>,
     /// Each setting that may be drawn, and each scheme: its part and its number there.
-    subjects: Vec<(Subject, usize)>,
+    subjects: Vec<(Part, usize)>,
     /// Those of them that need many other settings.
-    demanding: Vec<(Subject, usize)>,
+    demanding: Vec<(Part, usize)>,
     /// Number of the subject, modulo the subjects; without one it is drawn.
     turn: Option<u64>,
 }
@@ -105,15 +105,15 @@ pub fn choice(demands: Demands) -> Choices {
     let keys = |settings: &&[Setting]| settings.iter().flat_map(|s| s.lines()).filter_map(key_of).collect();
     let allowed: Vec<Vec<usize>> = KNOBS.iter().map(|settings| numbers(settings)).collect();
     let schemes = schemes_of_drives();
-    let mut subjects: Vec<_> = (0..schemes.len()).map(|at| (Subject::Scheme, at)).collect();
+    let mut subjects: Vec<_> = (0..schemes.len()).map(|at| (Part::Scheme, at)).collect();
     for (knob, numbers) in allowed.iter().enumerate() {
         // Settings that are listed twice are drawn more often; they are one subject.
         let is_first = |&&at: &&usize| !KNOBS[knob][..at].contains(&KNOBS[knob][at]);
-        subjects.extend(numbers.iter().filter(is_first).map(|&at| (Subject::Knob(knob), at)));
+        subjects.extend(numbers.iter().filter(is_first).map(|&at| (Part::Knob(knob), at)));
     }
-    let is_demanding = |&&(part, at): &&(Subject, usize)| match part {
-        Subject::Knob(knob) => DEMANDING.iter().any(|setting| KNOBS[knob][at].starts_with(setting)),
-        Subject::Order | Subject::Scheme => false,
+    let is_demanding = |&&(part, at): &&(Part, usize)| match part {
+        Part::Knob(knob) => DEMANDING.iter().any(|setting| KNOBS[knob][at].starts_with(setting)),
+        Part::Order | Part::Scheme => false,
     };
     let demanding = subjects.iter().filter(is_demanding).copied().collect();
     let keys = KNOBS.iter().map(keys).collect();
@@ -173,7 +173,7 @@ impl Choices {
     }
 
     /// Any settings with a subject among them.
-    fn begin(&self, rng: &mut Xoshiro256PlusPlus) -> (Choice, Subject) {
+    fn begin(&self, rng: &mut Xoshiro256PlusPlus) -> (Choice, Part) {
         let spare_units = if below(rng, 3) == 0 { below(rng, 9) } else { 0 };
         let settings = self.allowed.iter().map(|numbers| pick(rng, numbers)).collect();
         let mut choice = Choice { settings, order: below(rng, 24), scheme: None, spare_units };
@@ -183,9 +183,9 @@ impl Choices {
             Some(turn) => in_turn(&self.subjects, turn - turn / DEMANDING_EVERY - 1),
         };
         match subject {
-            Subject::Knob(knob) => {
+            Part::Knob(knob) => {
                 choice.settings[knob] = number;
-                self.redraw(&mut choice, Subject::Scheme, Some(subject), rng);
+                self.redraw(&mut choice, Part::Scheme, Some(subject), rng);
             }
             _ => choice.scheme = Some(self.schemes[number]),
         }
@@ -203,35 +203,35 @@ impl Choices {
     }
 
     /// The parts that the refusal names, without the subject.
-    fn parts_named(&self, choice: &Choice, refusal: &Refusal, subject: Option<Subject>) -> Vec<Subject> {
+    fn parts_named(&self, choice: &Choice, refusal: &Refusal, subject: Option<Part>) -> Vec<Part> {
         let words = keys_in(&refusal.text);
         let is_named = |key: &str| words.iter().any(|word| is_within(key, word) || is_within(word, key));
         let mut named = self.knobs_with(choice, subject, is_named);
         let has_table = |table: &str| words.iter().any(|word| is_within(word, table));
-        named.extend(has_table("allocation").then_some(Subject::Order));
+        named.extend(has_table("allocation").then_some(Part::Order));
         let is_scheme = choice.tables_of_scheme().keys().any(|table| has_table(table));
-        named.extend(is_scheme.then_some(Subject::Scheme).filter(|part| Some(*part) != subject));
+        named.extend(is_scheme.then_some(Part::Scheme).filter(|part| Some(*part) != subject));
         named
     }
 
     /// Knobs with such a key, without the subject and those that the scheme replaces.
-    fn knobs_with(&self, choice: &Choice, subject: Option<Subject>, is_wanted: impl Fn(&str) -> bool) -> Vec<Subject> {
+    fn knobs_with(&self, choice: &Choice, subject: Option<Part>, is_wanted: impl Fn(&str) -> bool) -> Vec<Part> {
         let tables = choice.tables_of_scheme();
         let is_free = |&knob: &usize| {
-            Some(Subject::Knob(knob)) != subject && (tables.is_empty() || !tables.contains_key(table_of(names()[knob])))
+            Some(Part::Knob(knob)) != subject && (tables.is_empty() || !tables.contains_key(table_of(names()[knob])))
         };
         let has_key = |&knob: &usize| self.keys[knob].iter().any(|key| is_wanted(key));
-        (0..KNOBS.len()).filter(is_free).filter(has_key).map(Subject::Knob).collect()
+        (0..KNOBS.len()).filter(is_free).filter(has_key).map(Part::Knob).collect()
     }
 
     /// One of those that the refusal names, mostly.
     fn part_to_redraw(
         &self,
         choice: &Choice,
-        named: Vec<Subject>,
-        subject: Option<Subject>,
+        named: Vec<Part>,
+        subject: Option<Part>,
         rng: &mut Xoshiro256PlusPlus,
-    ) -> Subject {
+    ) -> Part {
         let is_any = below(rng, ANY_EVERY) == 0;
         if is_any {
             return pick(rng, &self.knobs_with(choice, subject, |_| true));
@@ -243,14 +243,14 @@ impl Choices {
         pick(rng, &named)
     }
 
-    fn redraw(&self, choice: &mut Choice, part: Subject, subject: Option<Subject>, rng: &mut Xoshiro256PlusPlus) {
+    fn redraw(&self, choice: &mut Choice, part: Part, subject: Option<Part>, rng: &mut Xoshiro256PlusPlus) {
         match part {
-            Subject::Knob(knob) => choice.settings[knob] = pick(rng, &self.allowed[knob]),
-            Subject::Order => choice.order = below(rng, 24),
-            Subject::Scheme => {
+            Part::Knob(knob) => choice.settings[knob] = pick(rng, &self.allowed[knob]),
+            Part::Order => choice.order = below(rng, 24),
+            Part::Scheme => {
                 choice.scheme = (below(rng, SCHEME_EVERY) == 0).then(|| pick(rng, &self.schemes));
                 // A table of the scheme would replace the subject.
-                if let Some(Subject::Knob(knob)) = subject
+                if let Some(Part::Knob(knob)) = subject
                     && choice.tables_of_scheme().contains_key(table_of(names()[knob]))
                 {
                     choice.scheme = None;

@@ -61,7 +61,7 @@ impl WorldStudy {
         Ok(Self { name, files, open, overrides })
     }
 
-    /// The paper, or the file.
+    /// The paper, or the name of the sweep file without its ending.
     pub fn name(&self) -> &str {
         &self.name
     }

@@ -12,7 +12,7 @@ pub const SCHEMA: &str = "copyback/worlds/1";
 pub struct Worlds {
     /// The document's layout.
     pub schema: String,
-    /// The paper, or the file.
+    /// The paper, or the name of the sweep file without its ending.
     pub paper: String,
     /// The seed of the draw.
     pub seed: u64,

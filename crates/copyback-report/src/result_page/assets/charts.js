@@ -186,7 +186,7 @@ function distribution(parent, label, lines, of) {
       [line.label, number(line.ccdf.count), ...NINES.map(([, share]) => within(line.ccdf, share))])],
   });
 }
-/** Shares of requests that are within a percentile of one nine or more, and shares beyond it. */
+/** The percentiles 90 %, 99 %, 99.9 % and so on: each as a text, and the share of requests beyond it. */
 const NINES = [...BEYOND.values()].filter((share) => Number.isInteger(Math.log10(share))).map((share) => [`${+(100 * (1 - share)).toPrecision(6)} %`, share]);
 /** The share of requests that takes longer, as the line has it there. */
 function beyondAt(ccdf, ns) {

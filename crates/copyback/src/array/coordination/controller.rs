@@ -2,7 +2,7 @@
 
 use super::{Common, CoordinationPolicy, CoordinationView, Drives, Message, Order};
 use crate::observe::array_report::RoundTotals;
-use crate::ssd::gc::coordination::{Force, MinimumCollections, PauseMode, Report};
+use crate::ssd::gc::coordinated_drive::{Force, MinimumCollections, PauseMode, Report};
 use crate::tasks::gc::trigger::FreeLevel;
 use std::collections::VecDeque;
 

@@ -1,10 +1,10 @@
 //! Coordination: do the drives of an array agree on when they collect?
 //!
 //! Contract: drives that can be coordinated report their level, once for each level, and the completion of a forced
-//! collection. The controller forwards these messages to a policy. It also reports the end of each round, polls if the
-//! policy requests them, and the moments when requests arrive and when no request is outstanding any more. A policy
-//! reads a [`CoordinationView`] and sends orders ([`Order`]); it changes nothing itself. A *round* lasts from an order
-//! to collect until the last drive has completed it. Reports that arrive meanwhile are kept for the next round.
+//! collection. The controller forwards these messages to a policy. It also reports the end of each round, the moments
+//! when requests arrive and when no request is outstanding any more, and each poll, if the policy requests polls. A
+//! policy reads a [`CoordinationView`] and sends orders ([`Order`]); it changes nothing itself. A *round* lasts from an
+//! order to collect until the last drive has completed it. Reports that arrive meanwhile are kept for the next round.
 //! Messages in both directions take `message_latency`. At equal times, messages are handled after the event that caused
 //! them, and messages of drives in the order of their numbers.
 //!
@@ -42,7 +42,7 @@ pub use controller::{ArrayState, Controller, DriveOrder, Round};
 
 use crate::config::times::check_distance;
 use crate::config::{KeyError, axis};
-use crate::ssd::gc::coordination::{Force, PauseMode};
+use crate::ssd::gc::coordinated_drive::{Force, PauseMode};
 use crate::tasks::gc::trigger::FreeLevel;
 use copyback_workload::units::Nanos;
 use serde::{Deserialize, Serialize};
@@ -126,9 +126,9 @@ macro_rules! params {
             /// Collections that each plane of a forced drive makes, however many blocks it has free.
             pub force_collections: u32,
             /// The level at which a forced plane then stops.
-            pub force_stop: crate::ssd::gc::coordination::Stop,
+            pub force_stop: crate::ssd::gc::coordinated_drive::Stop,
             /// Whose free blocks are compared with that level.
-            pub force_scope: crate::ssd::gc::coordination::ForceScope,
+            pub force_scope: crate::ssd::gc::coordinated_drive::ForceScope,
             $( $(#[$meta])* pub $name: $type, )*
         }
 
@@ -148,9 +148,9 @@ macro_rules! params {
         impl Params {
             /// The parameters in common with other policies.
             fn shared(&self) -> super::Common {
-                let owed = crate::ssd::gc::coordination::MinimumCollections::AtLeast(self.force_collections);
+                let owed = crate::ssd::gc::coordinated_drive::MinimumCollections::AtLeast(self.force_collections);
                 let force =
-                    crate::ssd::gc::coordination::Force { stop: self.force_stop, scope: self.force_scope, owed };
+                    crate::ssd::gc::coordinated_drive::Force { stop: self.force_stop, scope: self.force_scope, owed };
                 super::Common { scope: self.scope, message_latency_ns: self.message_latency.0, force }
             }
         }

@@ -21,7 +21,7 @@ use super::reactive_selective::Registered;
 use super::{Common, CoordinationPolicy, CoordinationView, Drives, Message, Order, Parameters, check_period, params};
 use crate::config::KeyError;
 use crate::config::times::check_distance;
-use crate::ssd::gc::coordination::{Force, PauseMode, Stop};
+use crate::ssd::gc::coordinated_drive::{Force, PauseMode, Stop};
 use copyback_workload::units::Nanos;
 
 params! {

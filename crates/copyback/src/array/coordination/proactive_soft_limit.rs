@@ -11,7 +11,7 @@
 use super::reactive_selective::Registered;
 use super::{Common, CoordinationPolicy, CoordinationView, Drives, Message, Order, Parameters, check_period, params};
 use crate::config::KeyError;
-use crate::ssd::gc::coordination::{Force, Stop};
+use crate::ssd::gc::coordinated_drive::{Force, Stop};
 use copyback_workload::units::Nanos;
 
 params! {

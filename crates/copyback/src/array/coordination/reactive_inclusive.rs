@@ -7,7 +7,7 @@
 //! then until it has reached `force_stop`.
 
 use super::{Common, CoordinationPolicy, CoordinationView, Message, Order, Parameters, params};
-use crate::ssd::gc::coordination::Force;
+use crate::ssd::gc::coordinated_drive::Force;
 use crate::tasks::gc::trigger::FreeLevel;
 
 params! {}

@@ -6,7 +6,7 @@
 //! again at once.
 
 use super::{Common, CoordinationPolicy, CoordinationView, Drives, Message, Order, Parameters, params};
-use crate::ssd::gc::coordination::Force;
+use crate::ssd::gc::coordinated_drive::Force;
 use crate::tasks::gc::trigger::FreeLevel;
 
 params! {}

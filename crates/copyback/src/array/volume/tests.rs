@@ -122,7 +122,7 @@ fn partial_writes_are_counted_by_what_they_read() {
 fn a_stripe_has_one_writer_at_a_time_in_the_order_of_arrival() {
     let mut volume = volume("");
     (0..3).for_each(|id| write(&mut volume, id, u64::from(id), 1));
-    // In the first stripe; the second stripe's writes do not wait.
+    // The writes above are in the first stripe. This one is in the second, and does not wait.
     write(&mut volume, 3, 3, 3);
     let drives: Vec<_> =
         begun(&mut volume).into_iter().map(|(id, op, drive)| (volume.request_of(id).0, op, drive)).collect();

@@ -62,7 +62,7 @@ impl Preconditioner<'_> {
     }
 }
 
-/// How full a drive was aged, and of what: see [`PreconditionConfig::Aged`].
+/// The parameters of an aged drive: see [`PreconditionConfig::Aged`].
 #[derive(Clone, Copy)]
 pub(super) struct Aged {
     pub used_min: f64,

@@ -66,8 +66,8 @@ fn preconditioning_that_never_becomes_steady_is_refused() {
     assert_eq!(refused.key, "precondition.steady");
 }
 
-/// Each plane of an aged drive is filled over the same time: of two planes that hold different amounts, block by
-/// block the ages are alike, within those of two blocks, and none is of the future.
+/// Each plane of an aged drive is filled over the same time, however many blocks it fills: they close one after the
+/// other, the first after its share of that time, and none closes in the future.
 #[test]
 fn aged_planes_are_equally_old() {
     let table = "capacity = { over_provisioning = 0.5 }

@@ -12,7 +12,7 @@ use crate::run::RunError;
 use crate::sim::index::RequestId;
 use crate::sim::queue::Timer;
 use crate::ssd::drive::Completion;
-use crate::ssd::gc::coordination::Report;
+use crate::ssd::gc::coordinated_drive::Report;
 use copyback_workload::Request;
 
 /// An array of a run.
@@ -54,7 +54,7 @@ impl Array {
         }
     }
 
-    /// A controller receives that a part begins on one of its drives.
+    /// Notifies the controller of a drive, if it has one, that a part begins on the drive.
     fn notify_part(&mut self, drive: u32, now_ns: u64) {
         let state = ArrayState { now_ns, idle_since_ns: self.idle_since_ns };
         if let Some(at) = self.controllers.iter().position(|controller| controller.has(drive)) {

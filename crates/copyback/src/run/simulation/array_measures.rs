@@ -31,6 +31,7 @@ struct Collecting {
     since_ns: u64,
     /// By number of drives: the time in which so many collected.
     time_ns: Vec<u64>,
+    /// Periods in which at least one drive collects.
     windows: u64,
 }
 

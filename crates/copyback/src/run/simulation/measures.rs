@@ -177,7 +177,7 @@ impl Simulation<'_> {
         self.collector.update(now_ns, &state, self.totals.free_blocks());
     }
 
-    /// The end of the state over time, at the end of the run.
+    /// Adds the last sample to the state over time, at the end of the run.
     pub fn end_series(&mut self) {
         let state = Sample { work: self.work(), ..self.state() };
         self.collector.end_series(self.events.now_ns(), &state);

@@ -133,7 +133,7 @@ impl BackEnd {
             self.map.newest.is_newest(unit, sequence);
             self.ftl.trim(unit);
             self.on_moved(unit);
-            if let Some(filling) = &mut self.host_data.filling {
+            if let Some(filling) = &mut self.host_side.filling {
                 filling.trim(unit);
             }
             if let Some(shadow) = &mut self.records.shadow {
@@ -149,7 +149,7 @@ impl BackEnd {
         self.txns[id].clocks = self.dies[die].clocks().read(events.now_ns());
         self.dies[die].begin_wait(self.txns[id].role.is_write(), self.txns[id].high_priority);
         if self.dies[die].has_planes_awaiting_request() {
-            self.start_awaited_collection(die, events);
+            self.start_deferred_collections(die, events);
         }
         // A read that would have to wait may be rebuilt instead, even if it was first to arrive.
         if self.admission.control.distinguishes_tasks() && self.try_rebuild_on_arrival(id, events) {
@@ -406,7 +406,7 @@ impl BackEnd {
     /// Sends a write to its die, which is chosen now; or to the open page of its destination, if pages fill.
     #[inline]
     pub(in crate::ssd) fn send_write(&mut self, id: TxnId, events: &mut EventQueue) {
-        if self.host_data.filling.is_some() {
+        if self.host_side.filling.is_some() {
             return self.fill(id, events);
         }
         let place = self.place(self.txns[id].first);

@@ -63,7 +63,7 @@ impl BackEnd {
         self.admission.control.begin_wait_for_gc(1);
         let is_first = self.dies.waiting_for_space() == 1;
         if is_first && self.waits_for_any_collection() {
-            self.start_all_awaited_collection(events);
+            self.start_all_deferred_collections(events);
         }
         self.collect_for_space(die, plane, events);
         self.update_clock(die, events.now_ns());

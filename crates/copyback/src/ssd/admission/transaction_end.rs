@@ -37,7 +37,7 @@ impl BackEnd {
             self.resolve(id, successor, events);
             self.txns.remove(id);
         } else {
-            self.host_data.endings.end(id);
+            self.host_side.endings.end(id);
         }
     }
 

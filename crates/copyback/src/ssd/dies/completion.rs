@@ -11,74 +11,15 @@
 
 use crate::dispatch::txn::{Role, Txn};
 use crate::flash::PageOut;
-use crate::flash::command::{Command, CommandPlane, FlashOp, Source};
-use crate::observe::commands::Issued;
+use crate::flash::command::{Command, FlashOp};
 use crate::observe::report::Cause;
-use crate::sim::index::{ChannelId, DieId, RequestId, TxnId};
+use crate::sim::index::{ChannelId, DieId, TxnId};
 use crate::sim::invariant::hold;
 use crate::sim::queue::EventQueue;
 use crate::ssd::back_end::BackEnd;
 use crate::ssd::requests::flash_request_times::ServiceTimes;
 
 impl BackEnd {
-    /// Issues a command.
-    pub(in crate::ssd) fn issue(&mut self, die: DieId, command: &Command, events: &mut EventQueue) {
-        let reserved_by = self.dies[die].reserved_by();
-        if reserved_by.is_some() && command.job != reserved_by {
-            self.check_between_steps(die, command);
-        }
-        self.issue_in_parts(die, command, events);
-    }
-
-    /// Issues a command that was checked; if the device splits commands, only the first part.
-    pub(in crate::ssd) fn issue_in_parts(&mut self, die: DieId, command: &Command, events: &mut EventQueue) {
-        if self.dies.split_commands() {
-            let first = self.keep_rest(die, command);
-            return self.issue_whole(die, &first, events);
-        }
-        self.issue_whole(die, command, events);
-    }
-
-    /// Issues a command that the device takes as it is.
-    fn issue_whole(&mut self, die: DieId, command: &Command, events: &mut EventQueue) {
-        if self.flash.is_observed() {
-            self.show_command(die, command, events.now_ns());
-        }
-        let follows = self.flash.issue(die, command, events);
-        // Its pages are bound: fewer are kept for its job, so the die may be a better choice now.
-        self.notify_die_search(die);
-        let of_map = if self.looks_up() { self.partners_of_map(command) } else { 0 };
-        self.records.counters.on_command(command, follows, of_map);
-        if !self.gc.background.is_empty() {
-            self.notify_tasks(command, events);
-        }
-        if command.source == Source::GC {
-            let (_, page) = self.flash.geometry().block_and_offset(command.parts[0].page);
-            let array_ns = self.flash.timing().page_ns(command.op, page);
-            self.records.counters.on_gc_array_time(command, array_ns);
-        }
-    }
-
-    /// Passes a command to the observers.
-    #[cold]
-    fn show_command(&mut self, die: DieId, command: &Command, now_ns: u64) {
-        // Observers get only valid commands.
-        self.flash.rules().check(self.flash.geometry(), command);
-        self.check_row(command);
-        let part = |(at, part): (usize, &CommandPlane)| {
-            let txn = part.txn.is_some().then(|| &self.txns[part.txn]).filter(|txn| txn.job.is_none());
-            // A job's command is charged to the job first; parts of it may belong to the host.
-            let is_jobs = command.job.is_some() && at == 0;
-            let source = txn.filter(|_| !is_jobs).map_or(command.source, |txn| txn.role.source());
-            (part.plane, part.page, txn.map_or(RequestId::NONE, |txn| txn.request), source)
-        };
-        let parts: Vec<_> = command.parts().iter().enumerate().map(part).collect();
-        let at = self.flash.next_place(die);
-        if let Some(observer) = self.flash.observer() {
-            observer.on_command(&Issued { die, at, op: command.op, now_ns, parts: &parts });
-        }
-    }
-
     /// A program's data is in the register of its die.
     #[inline(never)]
     pub(in crate::ssd) fn end_load(&mut self, die: DieId, events: &mut EventQueue) {
@@ -145,7 +86,7 @@ impl BackEnd {
             let next = std::mem::replace(&mut self.txns[id].next_in_list, TxnId::NONE);
             if self.txns[id].job.is_some() {
                 self.on_move_end(id, events);
-            } else if self.host_data.filling.is_some() {
+            } else if self.host_side.filling.is_some() {
                 self.end_in_page(id, command, events);
             } else {
                 self.charge_program(id, command, events.now_ns());
@@ -218,7 +159,11 @@ impl Txn {
     /// earlier work in the array; the rest is the channel's.
     fn charge_issued(&mut self, issued_ns: u64, now_ns: u64, flash_ns: u64, transfer_ns: u64, behind_ns: u64) {
         let least_ns = issued_ns + flash_ns + transfer_ns + behind_ns;
-        hold!(now_ns >= least_ns, TimeExplained, "a command of {issued_ns} ns ended at {now_ns} ns, not {least_ns} ns");
+        hold!(
+            now_ns >= least_ns,
+            TimeExplained,
+            "a command issued at {issued_ns} ns ended at {now_ns} ns, before {least_ns} ns"
+        );
         let rest_ns = now_ns - least_ns;
         self.breakdown_ns[Cause::Flash as usize] += flash_ns;
         self.breakdown_ns[Cause::Transfer as usize] += transfer_ns;

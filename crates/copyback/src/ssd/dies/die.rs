@@ -139,7 +139,7 @@ impl DieState {
         self.clocks.switch(now_ns, occupant, is_held_by_gc);
     }
 
-    /// The occupant whose clock runs, and whether that of collection's hold does.
+    /// The occupant whose clock runs, and whether the clock of the time held by collection runs.
     pub fn running_clock(&self) -> (Occupant, bool) {
         self.clocks.running()
     }

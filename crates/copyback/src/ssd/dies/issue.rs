@@ -6,8 +6,9 @@ use crate::dispatch::order::{Class, Heads, OrderPolicy, OrderView};
 use crate::dispatch::txn::{Role, Txn};
 use crate::flash::Follow;
 use crate::flash::command::{Command, CommandPlane, FlashOp, Source};
+use crate::observe::commands::Issued;
 use crate::observe::counters::WriteCase;
-use crate::sim::index::{DieId, JobId, LogicalUnit, PlaneId, TxnId};
+use crate::sim::index::{DieId, JobId, LogicalUnit, PlaneId, RequestId, TxnId};
 use crate::sim::queue::EventQueue;
 use crate::ssd::back_end::{BackEnd, Queue};
 use crate::ssd::dies::die_view::VisibleDie;
@@ -266,7 +267,7 @@ impl BackEnd {
         if successor.is_some() {
             self.txns[successor].waits_for += 1;
         } else {
-            self.host_data.endings.split(request);
+            self.host_side.endings.split(request);
         }
         self.dies[die].begin_wait(false, false);
         self.admission.control.enter(die, task);
@@ -283,7 +284,7 @@ impl BackEnd {
         command.push(part);
     }
 
-    /// Passes the data that a read returns to the version stamps, if the run has them.
+    /// Shows the data that a read returns to the shadow copy, if the run keeps one.
     pub(in crate::ssd) fn show_read(&self, part: CommandPlane) {
         if let Some(shadow) = &self.records.shadow {
             let first = self.txns[part.txn].first.0;
@@ -309,7 +310,7 @@ impl BackEnd {
             self.join_host_program(die, &mut command, events.now_ns());
         }
         self.issue(die, &command, events);
-        if self.host_data.buffer.is_some() && command.source == Source::HOST {
+        if self.host_side.buffer.is_some() && command.source == Source::HOST {
             self.count_eviction(die, lead, &command, events.now_ns());
         }
         self.collect_planes_of(command.parts(), PlaneId::NONE, events);
@@ -430,6 +431,66 @@ impl BackEnd {
                 let is_free = !held.contains(&plane);
                 is_free.then(|| builder.write(view, parts, plane, is_paired)).flatten()
             });
+        }
+    }
+
+    // ---- the command ------------------------------------------------------------------------------------------------
+
+    /// Issues a command.
+    pub(in crate::ssd) fn issue(&mut self, die: DieId, command: &Command, events: &mut EventQueue) {
+        let reserved_by = self.dies[die].reserved_by();
+        if reserved_by.is_some() && command.job != reserved_by {
+            self.check_between_steps(die, command);
+        }
+        self.issue_in_parts(die, command, events);
+    }
+
+    /// Issues a command that was checked; if the device splits commands, only the first part.
+    pub(in crate::ssd) fn issue_in_parts(&mut self, die: DieId, command: &Command, events: &mut EventQueue) {
+        if self.dies.split_commands() {
+            let first = self.keep_rest(die, command);
+            return self.issue_whole(die, &first, events);
+        }
+        self.issue_whole(die, command, events);
+    }
+
+    /// Issues a command that the device takes as it is.
+    fn issue_whole(&mut self, die: DieId, command: &Command, events: &mut EventQueue) {
+        if self.flash.is_observed() {
+            self.show_command(die, command, events.now_ns());
+        }
+        let follows = self.flash.issue(die, command, events);
+        // Its pages are bound: fewer are kept for its job, so the die may be a better choice now.
+        self.notify_die_search(die);
+        let of_map = if self.looks_up() { self.partners_of_map(command) } else { 0 };
+        self.records.counters.on_command(command, follows, of_map);
+        if !self.gc.background.is_empty() {
+            self.notify_tasks(command, events);
+        }
+        if command.source == Source::GC {
+            let (_, page) = self.flash.geometry().block_and_offset(command.parts[0].page);
+            let array_ns = self.flash.timing().page_ns(command.op, page);
+            self.records.counters.on_gc_array_time(command, array_ns);
+        }
+    }
+
+    /// Passes a command to the observers.
+    #[cold]
+    fn show_command(&mut self, die: DieId, command: &Command, now_ns: u64) {
+        // Observers get only valid commands.
+        self.flash.rules().check(self.flash.geometry(), command);
+        self.check_row(command);
+        let part = |(at, part): (usize, &CommandPlane)| {
+            let txn = part.txn.is_some().then(|| &self.txns[part.txn]).filter(|txn| txn.job.is_none());
+            // A job's command is charged to the job first; parts of it may belong to the host.
+            let is_jobs = command.job.is_some() && at == 0;
+            let source = txn.filter(|_| !is_jobs).map_or(command.source, |txn| txn.role.source());
+            (part.plane, part.page, txn.map_or(RequestId::NONE, |txn| txn.request), source)
+        };
+        let parts: Vec<_> = command.parts().iter().enumerate().map(part).collect();
+        let at = self.flash.next_place(die);
+        if let Some(observer) = self.flash.observer() {
+            observer.on_command(&Issued { die, at, op: command.op, now_ns, parts: &parts });
         }
     }
 }

@@ -258,7 +258,7 @@ impl BackEnd {
         dirty: &mut RowWrites,
         now_ns: u64,
     ) {
-        let Some(buffer) = &mut self.host_data.buffer else { return };
+        let Some(buffer) = &mut self.host_side.buffer else { return };
         let set = buffer.take_set(die, room.len() as u32 - dirty.units);
         for (first, units) in set.pages().iter().flat_map(|page| page.runs()) {
             let id = self.txns.add(Txn { arrival_ns: now_ns, ..Txn::new(Role::Evict, first, units, die, plane) });

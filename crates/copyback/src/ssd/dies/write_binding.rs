@@ -1,13 +1,23 @@
-//! Binding: the page of a program, the pages that are skipped before it, and its content.
+//! Binding: the open block and the page of a program, the pages that are skipped before it, and its content.
 
 use crate::config::device::UNITS_PER_PAGE_MAX;
 use crate::dispatch::txn::Role;
 use crate::flash::command::Command;
+use crate::ftl::frontier::Stream;
 use crate::sim::index::{DieId, LogicalUnit, PageId, PlaneId, TxnId};
 use crate::ssd::back_end::{BackEnd, Queue};
 use crate::ssd::dies::row_commands::RowWrites;
 
 impl BackEnd {
+    /// The open block of a plane that takes a queued write, and the writes behind it that share its page.
+    #[inline(always)]
+    pub(in crate::ssd) fn host_write_point(&self, die: DieId, plane: PlaneId, lead: TxnId) -> usize {
+        if self.writes_to_logs() {
+            return self.view_for_builders(die).log_for(plane, lead);
+        }
+        self.ftl.write_point(plane, Stream::Host)
+    }
+
     /// Binds the next page of one of a plane's open blocks for a queued write, and for later writes that fill the page.
     pub(in crate::ssd) fn bind_write(
         &mut self,
@@ -20,7 +30,7 @@ impl BackEnd {
         if self.geometry.has_superpages() {
             return self.bind_superpage(die, (plane, write_point), lead, command, now_ns);
         }
-        if self.host_data.filling.is_some() {
+        if self.host_side.filling.is_some() {
             return self.bind_full_page(die, (plane, write_point), lead, command, now_ns);
         }
         let list = self.queue(die, Queue::Write);

@@ -126,7 +126,8 @@ impl BackEnd {
     }
 
     /// A block was collected in zero time: notifies tasks of the pages that were programmed on its plane, and of the
-    /// erase. `written_before`: units of each block of the plane before that. The victim's reads end with its erase.
+    /// erase. `written_before`: units of each block of the plane before that. Reads of the victim are not reported: its
+    /// erase resets their count.
     #[cold]
     pub(in crate::ssd) fn notify_tasks_at_once(
         &mut self,

@@ -2,7 +2,7 @@
 
 use crate::ssd::gc::background_tasks::BackgroundTasks;
 use crate::ssd::gc::collection_scopes::CollectionScopes;
-use crate::ssd::gc::coordination::Coordination;
+use crate::ssd::gc::coordinated_drive::Coordination;
 use crate::ssd::gc::idle_collection::Idleness;
 use crate::ssd::gc::job_table::JobTable;
 use crate::ssd::gc::relocation_queues::Relocations;

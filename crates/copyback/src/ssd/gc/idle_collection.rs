@@ -63,7 +63,7 @@ impl BackEnd {
     /// Whether the drive serves or queues any transaction.
     pub(crate) fn serves(&self) -> bool {
         // A transaction that ends while dies are visited is done, but was not taken yet.
-        self.txns.live() > self.host_data.endings.count()
+        self.txns.live() > self.host_side.endings.count()
     }
 
     /// Something changed: the drive may have become idle or busy.
@@ -74,7 +74,8 @@ impl BackEnd {
         self.gc.idleness.update(is_serving, idle, events);
     }
 
-    /// The host has no more requests: ends idle collections, by which no request would gain.
+    /// The host has no more requests: idle collections and background tasks start no more, because no request would
+    /// benefit.
     pub(crate) fn end_idleness(&mut self, events: &mut EventQueue) {
         self.gc.idleness.end_host(events);
         self.end_background(events);

@@ -3,7 +3,6 @@
 
 use crate::flash::command::Source;
 use crate::ftl::blocks::BlockState;
-use crate::ftl::frontier::Stream;
 use crate::ftl::space::OwnMoves;
 use crate::ftl::victim::PlaneRange;
 use crate::sim::index::{BlockId, DieId, JobId, PlaneId, TxnId};
@@ -157,7 +156,7 @@ impl BackEnd {
         hold!(
             self.mechanism() != Mechanism::Relocations,
             DieReservation,
-            "{purpose:?} where collections reserve no die"
+            "a job ({purpose:?}) on a drive whose collections reserve no die"
         );
     }
 
@@ -187,13 +186,10 @@ impl BackEnd {
         self.mechanism() == Mechanism::Relocations && self.txns[id].role.is_write()
     }
 
-    /// The open block of a plane that takes a queued write, and the writes behind it that share its page.
+    /// Whether writes of the host go to log blocks.
     #[inline(always)]
-    pub(in crate::ssd) fn host_write_point(&self, die: DieId, plane: PlaneId, lead: TxnId) -> usize {
-        match self.mechanism() {
-            Mechanism::Merges => self.view_for_builders(die).log_for(plane, lead),
-            Mechanism::Jobs | Mechanism::Relocations => self.ftl.write_point(plane, Stream::Host),
-        }
+    pub(in crate::ssd) fn writes_to_logs(&self) -> bool {
+        self.mechanism() == Mechanism::Merges
     }
 
     /// Whether a write that begins to wait for a page may find one on another die at once: while it waited for the

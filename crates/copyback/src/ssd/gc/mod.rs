@@ -4,7 +4,7 @@ pub(crate) mod background_tasks;
 pub(crate) mod collection_course;
 pub(crate) mod collection_scopes;
 pub(crate) mod companion_blocks;
-pub(crate) mod coordination;
+pub(crate) mod coordinated_drive;
 pub(crate) mod gc_state;
 pub(crate) mod idle_collection;
 pub(crate) mod job_table;

@@ -1,4 +1,5 @@
-//! The destination of a collection's page: the view of the drive by which the granularity chooses it.
+//! The destination of a collection's page: its plane, which the granularity chooses by a view of the drive, and the open
+//! block of that plane.
 
 use crate::ftl::frontier::Stream;
 use crate::sim::index::{DieId, JobId, PlaneId};
@@ -28,6 +29,20 @@ impl BackEnd {
             return job.plane();
         }
         self.scheme.granularity.destination(job.plane(), job.has_to_leave, self)
+    }
+
+    /// The open block of a plane for the next page of a job: that of moved data or, if the page is hot and can be
+    /// spared, that of the host.
+    pub(in crate::ssd) fn write_point_of(&self, id: JobId, plane: PlaneId) -> usize {
+        let is_hot = self.map.hotness.is_some() && self.gc.jobs[id].moves_hot() && self.spares_page(plane);
+        self.ftl.write_point(plane, if is_hot { Stream::Host } else { Stream::Moved })
+    }
+
+    /// Whether a page of a plane is neither reserved nor kept for moves.
+    fn spares_page(&self, plane: PlaneId) -> bool {
+        let (die, bound) = self.bound_of(plane);
+        self.reservable(die, bound) >= self.admission.reservations.space().writes_per_page()
+            && self.host_pages_left(plane) > 0
     }
 }
 

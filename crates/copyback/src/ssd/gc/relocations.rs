@@ -257,7 +257,7 @@ impl BackEnd {
         }
     }
 
-    /// Compares the stocks that planes share with the translation layer and the relocations. Visits every plane.
+    /// Compares the shared stocks of planes with the translation layer and with the relocations. Visits every plane.
     pub(in crate::ssd) fn check_room(&self) {
         let reservations = &self.admission.reservations;
         if !reservations.are_shared() {
@@ -270,7 +270,7 @@ impl BackEnd {
             hold!(
                 left == pool.left && pool.has_room_for(0),
                 ReservationsCovered,
-                "{left} pages are left beside {plane:?}: {pool:?}"
+                "{left} pages are left in the stock of {plane:?}: {pool:?}"
             );
             let unsent = self.gc.relocations.pages_unsent(|other| reservations.share_stock(plane, other));
             hold!(unsent == pool.unsent, ReservationsCovered, "{unsent} pages are to be sent: {pool:?}");

@@ -214,16 +214,16 @@ impl BackEnd {
     /// that wait for a request.
     #[cold]
     #[inline(never)]
-    pub(in crate::ssd) fn start_all_awaited_collection(&mut self, events: &mut EventQueue) {
+    pub(in crate::ssd) fn start_all_deferred_collections(&mut self, events: &mut EventQueue) {
         for die in (0..self.geometry.dies).map(DieId) {
-            self.start_awaited_collection(die, events);
+            self.start_deferred_collections(die, events);
         }
     }
 
     /// A request has arrived at a die on which collection waited for one.
     #[cold]
     #[inline(never)]
-    pub(in crate::ssd) fn start_awaited_collection(&mut self, die: DieId, events: &mut EventQueue) {
+    pub(in crate::ssd) fn start_deferred_collections(&mut self, die: DieId, events: &mut EventQueue) {
         let below = self.dies[die].take_planes_awaiting_request();
         for plane in self.geometry.planes_of(die) {
             let awaited_request = below & (1 << self.geometry.plane_offset(plane)) != 0;

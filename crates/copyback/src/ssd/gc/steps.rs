@@ -115,7 +115,7 @@ impl BackEnd {
         )
     }
 
-    /// Issues a step, after other work that precedes it.
+    /// Issues a step that is no lone step: as a command, or as a page that is sent to another die.
     #[inline(never)]
     pub(in crate::ssd) fn issue_step(&mut self, die: DieId, id: JobId, step: Step, events: &mut EventQueue) {
         self.gc.jobs[id].begin_step();
@@ -168,7 +168,7 @@ impl BackEnd {
         self.issue(die, &command, events);
     }
 
-    /// Issues a step of a job that has blocks on several planes.
+    /// Issues a step of a job that has blocks on several planes, or one whose data has to leave its plane.
     #[cold]
     #[inline(never)]
     fn issue_row_step(&mut self, die: DieId, id: JobId, step: Step, events: &mut EventQueue) {

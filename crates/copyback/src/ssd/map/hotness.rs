@@ -106,8 +106,8 @@ impl Hotness {
 impl BackEnd {
     /// Separates the hot moves of a collection that begins, if hot data has its own blocks. If pages hold several units
     /// and are no superpages, separate parts may need more pages: both parts together must still leave a page free, and
-    /// have room on the plane. With several victims each plane, whose reserve is one block, must take its own pages of
-    /// both parts, because pages stay on their plane if no other has space for them.
+    /// have room on the plane. If there are several victims, each plane, whose reserve is one block, must take its own
+    /// pages of both parts, because pages stay on their plane if no other has space for them.
     pub(in crate::ssd) fn take_hot(&mut self, id: JobId, plane: PlaneId, moves: &mut Vec<Move>, now_ns: u64) {
         let Self { map, gc, ftl, geometry, .. } = self;
         let Some(hotness) = &map.hotness else { return };
@@ -130,20 +130,6 @@ impl BackEnd {
             job.hot_mut().extend(moves.iter().filter(|m| is_hot(m)));
             moves.retain(|m| !is_hot(m));
         }
-    }
-
-    /// The open block of a plane for the next page of a job: that of moved data or, if the page is hot and can be
-    /// spared, that of the host.
-    pub(in crate::ssd) fn write_point_of(&self, id: JobId, plane: PlaneId) -> usize {
-        let is_hot = self.map.hotness.is_some() && self.gc.jobs[id].moves_hot() && self.spares_page(plane);
-        self.ftl.write_point(plane, if is_hot { Stream::Host } else { Stream::Moved })
-    }
-
-    /// Whether a page of a plane is neither reserved nor kept for moves.
-    fn spares_page(&self, plane: PlaneId) -> bool {
-        let (die, bound) = self.bound_of(plane);
-        self.reservable(die, bound) >= self.admission.reservations.space().writes_per_page()
-            && self.host_pages_left(plane) > 0
     }
 
     /// A plane's die, and the plane itself if addresses determine planes.

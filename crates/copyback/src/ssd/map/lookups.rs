@@ -187,8 +187,8 @@ impl BackEnd {
         map.totals.hits += u64::from(map.cached.loaded_units(first, units));
     }
 
-    /// Looks up a transaction's entries. If one is missing, transactions that already wait for room come first. Not
-    /// counted: a write's own reads have counted the entries already.
+    /// Looks up a transaction's entries. If one is missing, transactions that already wait for room come first. It
+    /// counts no look-up: `look_up_first` does, or the reads of a partly written unit have done so.
     pub(in crate::ssd) fn look_up_in_turn(&mut self, id: TxnId, events: &mut EventQueue) {
         let (first, units) = (self.txns[id].first, self.txns[id].units);
         let map = self.map.translation();
@@ -445,7 +445,7 @@ impl BackEnd {
                 if rest.successor.is_some() {
                     self.txns[rest.successor].waits_for += 1;
                 } else {
-                    self.host_data.endings.split(rest.request);
+                    self.host_side.endings.split(rest.request);
                 }
                 self.txns.add(rest)
             });

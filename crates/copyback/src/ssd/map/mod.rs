@@ -17,7 +17,8 @@ use crate::sim::lists::Lists;
 use crate::ssd::requests::eviction_sets::EvictionSets;
 use std::collections::VecDeque;
 
-/// Pages that collections free for each update of a translation page that they cause. The others are for other work.
+/// Pages that collections free for each update of a translation page that they cause. The update takes at most
+/// one; the rest is for other work.
 const PAGES_FREED_PER_UPDATE: u32 = 2;
 
 /// Whether a translation page in flash has to be rewritten.

@@ -100,22 +100,22 @@ impl BackEnd {
     /// Whether there is parity.
     #[inline(always)]
     pub(crate) fn has_parity(&self) -> bool {
-        self.host_data.parity.is_some()
+        self.host_side.parity.is_some()
     }
 
     /// Whether the parity of all stripes is in flash.
     pub(in crate::ssd) fn is_parity_current(&self) -> bool {
-        self.host_data.parity.as_ref().is_none_or(|parity| parity.pending.iter().all(|&pending| pending == 0))
+        self.host_side.parity.as_ref().is_none_or(|parity| parity.pending.iter().all(|&pending| pending == 0))
     }
 
     /// The work that parity caused.
     pub(in crate::ssd) fn parity_totals(&self) -> Option<ParityTotals> {
-        self.host_data.parity.as_ref().map(|parity| parity.totals)
+        self.host_side.parity.as_ref().map(|parity| parity.totals)
     }
 
     /// Checks that each unit is where its stripe requires, and parity agrees with data. Slow.
     pub(in crate::ssd) fn check_stripes(&self) {
-        let Some(parity) = &self.host_data.parity else { return };
+        let Some(parity) = &self.host_side.parity else { return };
         let (stripes, geometry) = (&parity.stripes, &self.geometry);
         for unit in (0..stripes.end()).map(LogicalUnit) {
             let place = self.ftl.lookup(unit);
@@ -132,7 +132,7 @@ impl BackEnd {
     }
 
     fn parity(&mut self) -> &mut Parity {
-        self.host_data.parity.as_mut().expect("there is parity")
+        self.host_side.parity.as_mut().expect("there is parity")
     }
 
     // ---- writes -----------------------------------------------------------------------------------------------------
@@ -197,7 +197,7 @@ impl BackEnd {
         let place = stripes.place(first).expect("it is parity");
         let is_known = |member: u32, unit: LogicalUnit| {
             // DRAM has the new data of written members.
-            self.ftl.lookup(unit).is_none() || (!written.has(member) && self.host_data.is_in_dram(unit))
+            self.ftl.lookup(unit).is_none() || (!written.has(member) && self.host_side.is_in_dram(unit))
         };
         let data = stripes.data();
         let plans = plans(&stripes, place, units, is_known, |known| {
@@ -244,7 +244,7 @@ impl BackEnd {
     /// and again (`enters`) when it enters the window. Returns whether the rebuild replaces the read.
     #[inline(always)]
     pub(in crate::ssd) fn try_rebuild(&mut self, id: TxnId, enters: bool, events: &mut EventQueue) -> bool {
-        self.host_data.parity.is_some() && self.start_rebuild(id, enters, events)
+        self.host_side.parity.is_some() && self.start_rebuild(id, enters, events)
     }
 
     fn start_rebuild(&mut self, id: TxnId, enters: bool, events: &mut EventQueue) -> bool {
@@ -302,7 +302,7 @@ impl BackEnd {
     /// Lists the reads that replace a read's own units. The list is empty if parity of a stripe is not in flash, or if
     /// no read is needed.
     fn list_reads_to_rebuild(&self, id: TxnId, reads: &mut Vec<(LogicalUnit, u32)>) {
-        let (txn, parity) = (&self.txns[id], self.host_data.parity.as_ref().expect("there is parity"));
+        let (txn, parity) = (&self.txns[id], self.host_side.parity.as_ref().expect("there is parity"));
         let stripes = parity.stripes;
         let Some(place) = stripes.place(txn.first) else { return };
         let stripe = stripes.stripe(place) as usize;
@@ -310,7 +310,7 @@ impl BackEnd {
             return;
         }
         // If all needed units are in DRAM, or hold nothing, the list is empty. This case is too rare for separate code.
-        let is_known = |_, unit| self.ftl.lookup(unit).is_none() || self.host_data.is_in_dram(unit);
+        let is_known = |_, unit| self.ftl.lookup(unit).is_none() || self.host_side.is_in_dram(unit);
         let (data, wanted) = (stripes.data(), Members::one(place.member));
         let plans = plans(&stripes, place, txn.units, is_known, |known| {
             let stripe = Stripe { data, parity: 1, unavailable: wanted, known: known.without(wanted) };

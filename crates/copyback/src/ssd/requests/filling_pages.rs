@@ -155,20 +155,20 @@ impl BackEnd {
             }
             return;
         }
-        let filling = self.host_data.filling.as_mut().expect("pages fill");
+        let filling = self.host_side.filling.as_mut().expect("pages fill");
         filling.waiting.push_back(Waiting { write: id, since_ns: events.now_ns(), before: filling.ended_time });
         self.fill_waiting(None, events);
     }
 
     /// A transaction waits for a write of the map: if the write's page is open, it is sent at once.
     pub(in crate::ssd) fn send_awaited(&mut self, write: TxnId, events: &mut EventQueue) {
-        if self.host_data.filling.as_ref().is_none_or(|filling| filling.fill.awaited == FillAwaited::Waits) {
+        if self.host_side.filling.as_ref().is_none_or(|filling| filling.fill.awaited == FillAwaited::Waits) {
             return;
         }
         let place = self.filling_place(write);
-        let page = self.host_data.filling.as_ref().expect("pages fill").open[place];
+        let page = self.host_side.filling.as_ref().expect("pages fill").open[place];
         if page.units > 0 && self.holds_write(&page, write) {
-            self.host_data.filling.as_mut().expect("pages fill").open[place] = EMPTY;
+            self.host_side.filling.as_mut().expect("pages fill").open[place] = EMPTY;
             self.send_page(page, events);
         }
     }
@@ -183,11 +183,11 @@ impl BackEnd {
     /// freed space; its time explains their wait.
     fn fill_waiting(&mut self, programmed: Option<&FreedSpace>, events: &mut EventQueue) {
         let first = |drive: &Self| {
-            drive.host_data.filling.as_ref().expect("pages fill").waiting.front().map(|first| first.write)
+            drive.host_side.filling.as_ref().expect("pages fill").waiting.front().map(|first| first.write)
         };
         while let Some(id) = first(self) {
             let place = self.filling_place(id);
-            let filling = self.host_data.filling.as_mut().expect("pages fill");
+            let filling = self.host_side.filling.as_mut().expect("pages fill");
             let is_whole = self.txns[id].units == self.geometry.units_per_page;
             // A write that does not fit needs no new page yet: its rest waits for one (`fill_now`).
             let opens = is_whole || filling.open[place].units == 0;
@@ -209,7 +209,7 @@ impl BackEnd {
     fn fill_now(&mut self, id: TxnId, events: &mut EventQueue) {
         let units_per_page = self.geometry.units_per_page;
         let place = self.filling_place(id);
-        let filling = self.host_data.filling.as_mut().expect("pages fill");
+        let filling = self.host_side.filling.as_mut().expect("pages fill");
         let room = units_per_page - filling.open[place].units;
         let units = self.txns[id].units;
         if units == units_per_page {
@@ -226,7 +226,7 @@ impl BackEnd {
                 Role::MapWrite => self.add_to_page(rest, place, events),
                 // The rest precedes the other waiting writes, even if one of them has an open page.
                 _ => {
-                    let filling = self.host_data.filling.as_mut().expect("pages fill");
+                    let filling = self.host_side.filling.as_mut().expect("pages fill");
                     let before = filling.ended_time;
                     filling.waiting.push_front(Waiting { write: rest, since_ns: events.now_ns(), before });
                 }
@@ -238,13 +238,13 @@ impl BackEnd {
     /// Counts a page that begins with this write.
     fn count_page(&mut self, id: TxnId) {
         let is_hosts = self.txns[id].role != Role::MapWrite;
-        self.host_data.filling.as_mut().expect("pages fill").pages += u32::from(is_hosts);
+        self.host_side.filling.as_mut().expect("pages fill").pages += u32::from(is_hosts);
     }
 
     /// The place of the open page of a write.
     fn filling_place(&mut self, id: TxnId) -> usize {
         let home = self.home(self.txns[id].first);
-        let filling = self.host_data.filling.as_ref().expect("pages fill");
+        let filling = self.host_side.filling.as_ref().expect("pages fill");
         let place = match filling.place.known {
             Known::Plane => home.plane.at(),
             Known::Die => home.die.at(),
@@ -268,7 +268,7 @@ impl BackEnd {
         (rest.first, rest.units) = (LogicalUnit(rest.first.0 + keep), rest.units - keep);
         self.txns[id].units = keep;
         if rest.request.is_some() {
-            self.host_data.endings.split(rest.request);
+            self.host_side.endings.split(rest.request);
         }
         let sequence = rest.sequence;
         let rest = self.txns.add(rest);
@@ -279,10 +279,10 @@ impl BackEnd {
     fn add_to_page(&mut self, id: TxnId, place: usize, events: &mut EventQueue) {
         self.hold_write(id, events.now_ns());
         let units = self.txns[id].units;
-        if self.host_data.filling.as_ref().is_some_and(|filling| filling.open[place].units == 0) {
+        if self.host_side.filling.as_ref().is_some_and(|filling| filling.open[place].units == 0) {
             self.count_page(id);
         }
-        let filling = self.host_data.filling.as_mut().expect("pages fill");
+        let filling = self.host_side.filling.as_mut().expect("pages fill");
         let page = &mut filling.open[place];
         if page.units == 0 {
             filling.opened += 1;
@@ -305,13 +305,13 @@ impl BackEnd {
     /// A write is in DRAM. If its request ends there, the rest of the write belongs to no request.
     fn hold_write(&mut self, id: TxnId, now_ns: u64) {
         let (first, units, role) = (self.txns[id].first, self.txns[id].units, self.txns[id].role);
-        let filling = self.host_data.filling.as_mut().expect("pages fill");
+        let filling = self.host_side.filling.as_mut().expect("pages fill");
         filling.hold(first, units);
         if role == Role::Write && filling.fill.ends == FillEnds::Dram {
             let mut ended = self.txns[id].clone();
             ended.breakdown_ns = explained(&ended, Cause::Buffer, now_ns);
             let ended = self.txns.add(ended);
-            self.host_data.endings.end(ended);
+            self.host_side.endings.end(ended);
             let txn = &mut self.txns[id];
             (txn.role, txn.request) = (Role::Filled, RequestId::NONE);
         }
@@ -321,7 +321,7 @@ impl BackEnd {
     pub(in crate::ssd) fn on_fill_limit(&mut self, events: &mut EventQueue) {
         let now_ns = events.now_ns();
         loop {
-            let filling = self.host_data.filling.as_mut().expect("pages fill");
+            let filling = self.host_side.filling.as_mut().expect("pages fill");
             let is_open = |filling: &FillingPages, due: &Due| filling.open[due.place].number == due.number;
             while filling.due.front().is_some_and(|due| !is_open(filling, due)) {
                 filling.due.pop_front();
@@ -361,7 +361,7 @@ impl BackEnd {
         // For the map: whether none of them was caused by the host.
         txn.role_data = others;
         let id = self.txns.add(txn);
-        let filled_ns = &mut self.host_data.filling.as_mut().expect("pages fill").filled_ns;
+        let filled_ns = &mut self.host_side.filling.as_mut().expect("pages fill").filled_ns;
         // The list is no longer than the number of transactions at once.
         filled_ns.resize(filled_ns.len().max(id.at() + 1), 0);
         filled_ns[id.at()] = now_ns - page.opened_ns;
@@ -420,12 +420,12 @@ impl BackEnd {
             }
             self.charge_program(id, command, events.now_ns());
             // Read before the transaction's number is reused.
-            let filled_ns = self.host_data.filling.as_ref().expect("pages fill").filled_ns[id.at()];
+            let filled_ns = self.host_side.filling.as_ref().expect("pages fill").filled_ns[id.at()];
             let page = FreedSpace::by(&self.txns[id], events.now_ns()).filled_for(filled_ns);
             self.txns.remove(id);
             self.leave_window(die, task, events);
             if role != Role::FullMapPage {
-                let filling = self.host_data.filling.as_mut().expect("pages fill");
+                let filling = self.host_side.filling.as_mut().expect("pages fill");
                 filling.pages -= 1;
                 filling.ended_time.add(&page.whole());
                 self.fill_waiting(Some(&page), events);
@@ -433,7 +433,7 @@ impl BackEnd {
             return;
         }
         self.charge_program(id, command, events.now_ns());
-        let filling = self.host_data.filling.as_mut().expect("pages fill");
+        let filling = self.host_side.filling.as_mut().expect("pages fill");
         filling.let_go(first, units);
         if role == Role::Filled {
             self.txns.remove(id);

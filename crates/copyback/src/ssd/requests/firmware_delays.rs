@@ -71,7 +71,7 @@ impl BackEnd {
     /// Whether the drive has firmware delays.
     #[inline(always)]
     pub(crate) fn has_firmware_delays(&self) -> bool {
-        self.host_data.delays.is_some()
+        self.host_side.delays.is_some()
     }
 
     /// Firmware begins to process a request, which continues when that is done.
@@ -80,7 +80,7 @@ impl BackEnd {
     pub(crate) fn delay(&mut self, id: TxnId, events: &mut EventQueue) {
         let (task, role, now_ns) = (self.txns[id].task, self.txns[id].role, events.now_ns());
         let looks_up = matches!(role, Role::Read | Role::UpdateRead | Role::Write);
-        let delaying = self.host_data.delays.as_mut().expect("requests are delayed");
+        let delaying = self.host_side.delays.as_mut().expect("requests are delayed");
         let ready_ns = delaying.delays.ready_at(task, looks_up, now_ns);
         delaying.in_firmware[task.account().at()].push_back((ready_ns, id));
         delaying.arm(events);
@@ -90,12 +90,12 @@ impl BackEnd {
     /// Continues requests that firmware has processed by now.
     pub(in crate::ssd) fn on_firmware_done(&mut self, events: &mut EventQueue) {
         loop {
-            let Some(delaying) = &mut self.host_data.delays else { return };
+            let Some(delaying) = &mut self.host_side.delays else { return };
             let Some((_, task)) = delaying.next().filter(|&(ready_ns, _)| ready_ns <= events.now_ns()) else { break };
             let (_, id) = delaying.in_firmware[task].pop_front().expect("it is the next");
             self.hand(id, events);
         }
-        if let Some(delaying) = &mut self.host_data.delays {
+        if let Some(delaying) = &mut self.host_side.delays {
             delaying.arm(events);
         }
     }

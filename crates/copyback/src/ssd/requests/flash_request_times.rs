@@ -31,7 +31,7 @@ impl BackEnd {
         self.charge_wait(id, now_ns);
     }
 
-    /// A transaction begins or stops to wait for its die's window: charges the time waited until now, so that the
+    /// A transaction begins or stops waiting for its die's window: charges the time waited until now, so that the
     /// following wait is separate.
     #[cold]
     #[inline(never)]

@@ -6,7 +6,7 @@ pub(crate) mod eviction_waits;
 pub(crate) mod filling_pages;
 pub(crate) mod firmware_delays;
 pub(crate) mod flash_request_times;
-pub(crate) mod host_data;
+pub(crate) mod host_side;
 pub(crate) mod open_requests;
 pub(crate) mod served_units;
 pub(crate) mod sub_requests;

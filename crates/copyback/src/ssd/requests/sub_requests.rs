@@ -30,14 +30,14 @@ impl Ssd {
         let mut unit = sub_request.first;
         let mut is_in_dram = false;
         while unit.0 < end {
-            if let Some(buffer) = self.back_end.host_data.buffer.as_mut().filter(|b| b.holds(unit)) {
+            if let Some(buffer) = self.back_end.host_side.buffer.as_mut().filter(|b| b.holds(unit)) {
                 buffer.hit(unit);
                 self.units.on_buffer_read_hit();
                 is_in_dram = true;
                 unit.0 += 1;
                 continue;
             }
-            if self.back_end.host_data.is_filling(unit) {
+            if self.back_end.host_side.is_filling(unit) {
                 is_in_dram = true;
                 unit.0 += 1;
                 continue;
@@ -51,7 +51,7 @@ impl Ssd {
             let page = self.back_end.geometry().flash_page(place);
             let is_together = |u: u32| {
                 let other = self.back_end.ftl().lookup(LogicalUnit(u));
-                let in_dram = self.back_end.host_data.is_in_dram(LogicalUnit(u));
+                let in_dram = self.back_end.host_side.is_in_dram(LogicalUnit(u));
                 let is_near = || self.back_end.looks_up() || self.back_end.geometry().flash_page(other) == page;
                 !in_dram && other.is_some() && is_near()
             };
@@ -99,7 +99,7 @@ impl Ssd {
         sub_request: SubRequest,
     ) -> impl Iterator<Item = LogicalUnit> + use<> {
         let is_in_flash =
-            |unit: LogicalUnit| self.back_end.ftl().lookup(unit).is_some() && !self.back_end.host_data.is_in_dram(unit);
+            |unit: LogicalUnit| self.back_end.ftl().lookup(unit).is_some() && !self.back_end.host_side.is_in_dram(unit);
         let last = LogicalUnit(sub_request.first.0 + sub_request.units - 1);
         let first = (sub_request.first_is_partial && is_in_flash(sub_request.first)).then_some(sub_request.first);
         let last = (sub_request.last_is_partial && is_in_flash(last)).then_some(last);
@@ -112,13 +112,13 @@ impl Ssd {
     pub(in crate::ssd) fn write(&mut self, id: RequestId, sub_request: SubRequest, events: &mut EventQueue) {
         let mut txn = self.txn(Role::Write, id, sub_request.first, sub_request.units, events.now_ns());
         self.requests.open(id);
-        let is_partial = self.units_to_update(sub_request);
+        let partial_units = self.units_to_update(sub_request);
         if self.back_end.geometry().has_superpages() {
             let written = sub_request.first.0..sub_request.first.0 + sub_request.units;
             self.take_superpage(&mut txn, |unit| written.contains(&unit.0));
         }
         let first = txn.first.0;
-        let partial = is_partial.fold(0, |mask, unit| mask | 1 << (unit.0 - first));
+        let partial = partial_units.fold(0, |mask, unit| mask | 1 << (unit.0 - first));
         let reads = partial | self.others_held(&txn);
         self.submit_after(txn, reads, events);
     }

@@ -113,7 +113,7 @@ impl Ssd {
             if self.enter_buffer(evicted, events) {
                 continue;
             }
-            let (dram, Some(buffer)) = (&self.dram, &mut self.back_end.host_data.buffer) else { return };
+            let (dram, Some(buffer)) = (&self.dram, &mut self.back_end.host_side.buffer) else { return };
             if !buffer.must_evict(dram.waiting_units) {
                 return;
             }
@@ -138,7 +138,7 @@ impl Ssd {
     fn enter_buffer(&mut self, evicted: Option<&FreedSpace>, events: &mut EventQueue) -> bool {
         let Some(sub_request) = self.dram.waiting.front().map(|waiting| waiting.sub_request) else { return false };
         let home = self.back_end.home(sub_request.first);
-        let (dram, Some(buffer)) = (&mut self.dram, &mut self.back_end.host_data.buffer) else { return false };
+        let (dram, Some(buffer)) = (&mut self.dram, &mut self.back_end.host_side.buffer) else { return false };
         let Some(hits) = buffer.insert(sub_request.first, sub_request.units, home) else { return false };
         self.units.on_buffer_write_hits(hits);
         dram.waiting_units -= u64::from(sub_request.units);
@@ -153,7 +153,7 @@ impl Ssd {
 
     /// A request arrived at a drive whose buffer is emptied in idle time.
     pub(in crate::ssd) fn note_use(&mut self, events: &mut EventQueue) {
-        let Some(buffer) = &mut self.back_end.host_data.buffer else { return };
+        let Some(buffer) = &mut self.back_end.host_side.buffer else { return };
         let Some(after_ns) = buffer.idle_after_ns() else { return };
         buffer.end_idle();
         self.dram.used_at_ns = events.now_ns();
@@ -165,7 +165,7 @@ impl Ssd {
 
     /// The timer came up: if no request has arrived for long enough, all pages leave the buffer.
     pub(in crate::ssd) fn on_unused(&mut self, events: &mut EventQueue) {
-        let Some(buffer) = &mut self.back_end.host_data.buffer else { return };
+        let Some(buffer) = &mut self.back_end.host_side.buffer else { return };
         let idle_ns = self.dram.used_at_ns + buffer.idle_after_ns().expect("the timer was set");
         if events.now_ns() < idle_ns {
             return events.schedule(self.dram.idle_timer, idle_ns);
@@ -187,17 +187,17 @@ impl Ssd {
 
     /// Whether the drive has a buffer that evicted pages because waiting units did not fit.
     pub fn has_filled_buffer(&self) -> bool {
-        self.back_end.host_data.buffer.as_ref().is_some_and(|buffer| buffer.was_full())
+        self.back_end.host_side.buffer.as_ref().is_some_and(|buffer| buffer.was_full())
     }
 
     /// Whether the drive has a buffer that evicted pages in idle time.
     pub fn has_idle_evictions(&self) -> bool {
-        self.back_end.host_data.buffer.as_ref().is_some_and(|buffer| buffer.was_idle())
+        self.back_end.host_side.buffer.as_ref().is_some_and(|buffer| buffer.was_idle())
     }
 
     /// No page leaves the buffer ahead of need any more.
     pub(in crate::ssd) fn end_early_evictions(&mut self, events: &mut EventQueue) {
-        let Some(buffer) = &mut self.back_end.host_data.buffer else { return };
+        let Some(buffer) = &mut self.back_end.host_side.buffer else { return };
         buffer.end_early();
         if events.is_pending(self.dram.idle_timer) {
             events.cancel(self.dram.idle_timer);
@@ -229,7 +229,7 @@ impl Ssd {
         evicted: &FreedSpace,
         events: &mut EventQueue,
     ) {
-        self.back_end.host_data.buffer.as_mut().expect("only a buffer evicts").ended(first, units, others);
+        self.back_end.host_side.buffer.as_mut().expect("only a buffer evicts").ended(first, units, others);
         self.dram.ended_time.add(&evicted.time);
         self.fill_buffer(Some(evicted), events);
     }

@@ -366,7 +366,7 @@ const ROWS: &[Row] = &[
         back_end.txns[txn].breakdown_ns[0] = events.now_ns() + 50_000;
         let is_next = events.now_ns() == 0;
         if is_next {
-            [txn, txn].into_iter().for_each(|txn| back_end.host_data.endings.end(txn));
+            [txn, txn].into_iter().for_each(|txn| back_end.host_side.endings.end(txn));
         }
         is_next
     }),

@@ -160,7 +160,7 @@ fn messages_that_take_a_second_starve_nobody() {
 
 /// A drive that cannot be coordinated has the same results as without the others, which are forced together.
 #[test]
-fn a_drive_that_cannot_be_told_collects_by_itself() {
+fn a_drive_that_cannot_be_coordinated_collects_by_itself() {
     let config = named();
     let requests = Mix::of(&config, 3, 6_000, 400_000).requests(2);
     let array = "drives = 3\n[[override]]\ndrives = [1]\ncoordinated = false";
@@ -175,7 +175,7 @@ fn a_drive_that_cannot_be_told_collects_by_itself() {
         };
         assert_eq!(own(&ran), own(&left_alone), "{policy}");
         assert_ne!(ran.collections[0], left_alone.collections[0], "{policy}");
-        let [first, last] = [0, 2].map(|drive| ran.coordination[drive].expect("it is coordination").forced);
+        let [first, last] = [0, 2].map(|drive| ran.coordination[drive].expect("it is coordinated").forced);
         assert!(first > 0 && last > 0, "{policy}: {first} and {last} times forced");
         if policy == "reactive-inclusive" {
             assert_eq!((first, ran.rounds.drives_forced), (last, first + last));
@@ -193,7 +193,7 @@ fn rounds_of_one_drive_leave_the_others_alone() {
         |more: &str| run(&config, "drives = 3", &format!("policy = \"ggc-reactive-inclusive\"\n{more}"), &requests);
     let (apart, together) = (play("scope = \"drive\""), play(""));
     let forced = |ran: &Ran| {
-        ran.coordination.iter().map(|coordination| coordination.expect("it is coordination").forced).collect::<Vec<_>>()
+        ran.coordination.iter().map(|coordination| coordination.expect("it is coordinated").forced).collect::<Vec<_>>()
     };
     let rounds = apart.rounds.rounds;
     assert!(rounds > 10, "{rounds} rounds");
@@ -319,7 +319,7 @@ fn a_plane_that_pauses_asks_for_a_round() {
     let mix = Mix { burst: 60, silence_ns: 15_000_000, ..Mix::of(&config, 1, 3_000, 2_000_000) };
     let text = "policy = \"ggc-proactive-idle\"\nidle_after = \"10 ms\"";
     let ran = run(&config, "drives = 1", text, &mix.requests(6));
-    let coordination = ran.coordination[0].expect("it is coordination");
+    let coordination = ran.coordination[0].expect("it is coordinated");
     assert!(coordination.pauses >= 5, "{coordination:?}");
     assert_eq!(coordination.last_resort_collections, 0, "{coordination:?}");
 }

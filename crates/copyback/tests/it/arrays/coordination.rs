@@ -40,7 +40,7 @@ pub(crate) fn plane(open: Option<u32>, free: usize, held: &'static [u32]) -> Vec
 /// Drive 0 falls below its watermark when its page is bound, and all collect once the dies have written.
 #[test]
 fn the_first_request_behind_a_global_round_is_worse_off() {
-    // Drive 0 opens a block of three with the write; the others have five.
+    // The write opens a block on each drive: drive 0 then has two free blocks, the others have five.
     let planes = [plane(None, 3, &[0, 1]), plane(None, 6, &[0]), plane(None, 6, &[0, 1, 2]), plane(None, 6, &[])];
     let asked = [(0, Write, 100, 4), (MS, Read, 4, 4)];
     let played = play("soft = 3", INCLUSIVE, &planes, &asked);
@@ -74,7 +74,7 @@ pub(crate) fn with_read(mut asked: Vec<Asked>, arrival_ns: u64, unit: u64, units
     (asked, at)
 }
 
-/// From the first start to the last end of what overlaps, over all drives.
+/// The periods in which at least one drive collects: start and end.
 fn windows(played: &Played) -> Vec<(u64, u64)> {
     let mut rounds: Vec<(u64, u64)> = played.rounds.iter().flatten().copied().collect();
     rounds.sort_unstable();
@@ -110,7 +110,7 @@ fn figure_5_selective_has_one() {
     // The next event: drive 1 is the first, and all four have registered.
     let played = play(LEVELS, SELECTIVE, &figure_5(&[0]), &writes(11));
     assert_eq!(
-        played.coordination.iter().map(|told| told.expect("it is told").forced).collect::<Vec<_>>(),
+        played.coordination.iter().map(|drive| drive.expect("it is coordinated").forced).collect::<Vec<_>>(),
         [2, 2, 2, 1]
     );
     assert!(played.rounds.iter().all(|rounds| rounds.iter().any(|round| round.0 == 100_302_400)));
@@ -162,7 +162,7 @@ fn a_request_in_idle_time_waits_for_a_step_or_for_a_collection() {
     let three = [vec![plane(None, 5, &[0, 1, 2]); 3], vec![plane(None, 6, &[0, 1, 2])]].concat();
     let (played, end) = idle("", &three, 51_600_000);
     assert_eq!(end, 51_987_000);
-    assert_eq!(played.coordination[0].expect("it is told").pauses, 1);
+    assert_eq!(played.coordination[0].expect("it is coordinated").pauses, 1);
     let (_, end) = idle("on_request = \"finish-collection\"", &three, 51_600_000);
     assert_eq!(end, 53_916_800);
 }

@@ -89,7 +89,7 @@ fn uncoordinated_drives_collect_by_turns_and_in_no_round() {
 
 /// The read at 51.6 ms stops all collections at their next steps; later events are outside of the window.
 #[test]
-fn collections_that_pause_are_none_while_they_do() {
+fn a_paused_collection_does_not_count_as_collecting() {
     let three = [vec![plane(None, 5, &[0, 1, 2]); 3], vec![plane(None, 6, &[0, 1, 2])]].concat();
     let (asked, _) = with_read(writes(5), 51_600_000, 80, 1);
     let focus = Focus { from_ns: Some(45 * MS), for_ns: 10 * MS };
@@ -115,7 +115,7 @@ fn a_window_begins_with_the_measurement_where_nobody_says_when() {
 }
 
 #[test]
-fn who_is_looked_at_does_the_same() {
+fn recording_a_window_changes_no_result() {
     for coordination in ["", INCLUSIVE, SELECTIVE, IDLE] {
         let looked_at = looked_at(coordination, 45 * MS..85 * MS);
         let (asked, _) = with_read(writes(10), READ_AT, 80, 4);

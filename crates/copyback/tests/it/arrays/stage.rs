@@ -27,14 +27,14 @@ geometry = { channels = 1, chips_per_channel = 1, dies_per_chip = 1, planes_per_
 pub const READ: u64 = 127_400;
 pub const PROGRAM: u64 = 302_400;
 
-/// A round that moves so many pages.
+/// Time of a collection that moves so many pages.
 pub const fn round(pages: u64) -> u64 {
     pages * (READ + PROGRAM) + 1_500_000
 }
 
 /// A stage.
 pub struct Stage {
-    /// Of each drive, or of all.
+    /// The configuration that all drives have.
     pub drive: String,
     pub array: String,
     /// `policy = "..."` and its parameters.
@@ -43,7 +43,7 @@ pub struct Stage {
     pub planes: Vec<Vec<Block>>,
     /// Planes that a drive has.
     pub planes_per_drive: usize,
-    /// Drives that begin a round at time 0.
+    /// Drives that begin a collection at time 0.
     pub collecting: Vec<usize>,
 }
 
@@ -55,7 +55,7 @@ pub struct Played {
     /// Page reads and programs of each drive for the host.
     pub reads: Vec<u64>,
     pub programs: Vec<u64>,
-    /// Rounds of collection of each drive: start and end.
+    /// Collections of each drive: start and end.
     pub rounds: Vec<Vec<(u64, u64)>>,
     pub coordination: Vec<Option<CoordinationTotals>>,
     /// What was looked at.

@@ -93,7 +93,7 @@ fn a_mirrored_read_goes_to_the_copy_that_does_not_collect() {
 }
 
 #[test]
-fn a_failed_drive_is_done_without() {
+fn reads_and_writes_do_without_a_failed_drive() {
     let failed = "level = \"raid-5\"\nfailed = [0]";
     let played = four(failed, &[], &[(0, Read, D0, 1)]);
     assert_eq!((played.responses(), played.reads, played.totals.degraded_reads), (vec![READ], vec![0, 1, 1, 1], 1));

@@ -164,7 +164,7 @@ const LEVELS: &[&str] = &[
 ];
 
 /// Whatever level, plan and failure: parity and data agree after every write, and drives return the newest of all that
-/// they were given. `check` looks after each operation.
+/// they were given. `check` compares them after each operation.
 #[test]
 fn stripes_keep_their_parity() {
     let ways = ["", "partial = \"reconstruct\"", "partial = \"read-modify-write\"\nwrite_after = \"own\""];

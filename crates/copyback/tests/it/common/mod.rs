@@ -7,8 +7,8 @@ use copyback::run::{Options, precondition, simulate};
 use copyback::workload::{Op, Priority, Request, RequestSource};
 
 /// A drive with easily distinguished times: read 50 µs, program 500 µs, erase 3 ms, 10 ns a byte (4 KiB: 40,960 ns),
-/// 100 ns of command cycles a plane. One die of two planes, each of 16 blocks of 8 pages of 4 KiB. `tables` has lines
-/// of TOML, each with `[table]` first, which replace the table of that name.
+/// 100 ns of command cycles a plane. One die of two planes, each of 16 blocks of 8 pages of 4 KiB. `tables`: tables in
+/// TOML. `geometry` and `timing` change the keys that they name; other tables replace the one of their name.
 pub fn config(tables: &str) -> RunConfig {
     let config = unchecked(tables);
     config.check().expect("the test's configuration is possible");

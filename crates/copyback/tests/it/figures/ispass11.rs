@@ -369,7 +369,7 @@ fn an_urgent_write_in_front_of_the_window_gets_its_turn_too() {
     );
 }
 
-/// Two planes of the drive of Figure 7; the pages of moves and of writes to the other plane are level.
+/// Two planes of the drive of Figure 7; the pages of moves and of writes to the other plane have the same offset.
 fn paired_state<'a>(planes: &'a [&'a [Block]], requests: &'a [(&'static str, f64, SceneOp)]) -> Figure<'a> {
     let mut figure = state(planes, requests);
     figure.config = figure.config.replace("planes_per_die = 1", "planes_per_die = 2").replace("84 KiB", "168 KiB");

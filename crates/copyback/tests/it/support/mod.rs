@@ -19,7 +19,7 @@ pub fn request(arrival_ns: u64, op: Op, offset_bytes: u64, len_bytes: u64, devic
     Request { arrival_ns, offset_bytes, len_bytes, device, op, priority: Priority::Normal }
 }
 
-/// Mapping units that hold data of a plane at most, if the drive is to pass `RunConfig::check` with nothing to spare.
+/// The most mapping units of data that a drive can have and still pass `RunConfig::check`.
 pub fn tightest_units(config: &RunConfig) -> u64 {
     let g = &config.geometry;
     let held_back = config.blocks_held_back().max(config.trigger.stop_blocks_per_plane(&config.geometry));

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// A line of code that runs are made of: file, number, text.
+/// A line of code that is not for tests only: file, number, text.
 pub struct Line {
     /// Below `src`, with `/`.
     pub file: String,

@@ -75,7 +75,7 @@ fn run(
     })
 }
 
-/// Runs the case in several ways and compares the results; returns the orders of its drives, if it could run.
+/// Runs the case in several ways and compares the results. If it could run, the verdict has the orders to its drives.
 pub fn holds(case: &Case) -> Result<Verdict, TestCaseError> {
     let members = case.members();
     if case.config.check().is_err() || members.iter().any(|(drive, _)| drive.check().is_err()) {

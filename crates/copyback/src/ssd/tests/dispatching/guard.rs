@@ -81,7 +81,7 @@ fn without_a_guard_nobody_helps_the_host() {
     assert_eq!(hand.ends().len(), 12);
 }
 
-/// The guard lets a number of requests go first, and does not raise a higher limit: windows of eight at two dies are 16
+/// The guard admits `guard` requests first, and adds nothing to a higher limit: windows of eight at two dies are 16
 /// slots, and 18.75 % of them are three. While a write waits for space, a collection with seven pages to read has three
 /// requests in windows, and never more, and the host has the other 13.
 #[test]

@@ -8,7 +8,7 @@ use crate::ssd::requests::filling_pages::FillingPages;
 use crate::ssd::requests::firmware_delays::FirmwareDelays;
 
 /// The parts through which host data passes. Only a part's own module writes its fields.
-pub(in crate::ssd) struct HostData {
+pub(in crate::ssd) struct HostSide {
     /// The content of DRAM, if the drive has a write buffer.
     pub(in crate::ssd) buffer: Option<Buffer>,
     /// Requests that firmware is processing, if that takes time.
@@ -21,7 +21,7 @@ pub(in crate::ssd) struct HostData {
     pub(in crate::ssd) endings: Endings,
 }
 
-impl HostData {
+impl HostSide {
     /// Whether a unit's newest data is in DRAM: in the buffer, or in a page that fills.
     #[inline(always)]
     pub fn is_in_dram(&self, unit: LogicalUnit) -> bool {
