@@ -208,7 +208,7 @@ class BackgroundTask(Policy):
 
     @_left_out
     def on_program(self, block: int, page_offset: int, now_ns: int) -> None:
-        """Record that a page of a block is programmed; page 0 is the first of new data."""
+        """Record that a page of a block is programmed; with page 0, the block begins to take new data."""
 
     @_left_out
     def on_erase(self, block: int, now_ns: int) -> None:

@@ -42,8 +42,8 @@ pub fn main_of(words: impl IntoIterator<Item = OsString>, package: Option<&dyn a
     let words: Vec<OsString> = words.into_iter().collect();
     let cli = match Cli::try_parse_from(std::iter::once(OsString::from("copyback")).chain(words.iter().cloned())) {
         Ok(cli) => cli,
-        // Help that cannot be printed is no success.
         Err(said) if names_several_traces(&said, &words) => return diagnostics::report(workloads::several_traces()),
+        // Help that cannot be printed is no success.
         Err(said) => return if print_of_words(&said, &words).is_ok() { said.exit_code() as u8 } else { 1 },
     };
     cleanup_on_signal::watch();

@@ -129,7 +129,7 @@ fn commented(text: &str) -> String {
 
 /// The drawing as TOML comments, so that the output stays a scheme file; empty if the scheme is not drawn.
 fn drawing(scheme: &Preset) -> Result<String, Failure> {
-    let Some(see) = scheme_pages::to_see(scheme) else { return Ok(String::new()) };
+    let Some(see) = scheme_pages::drawing_description(scheme) else { return Ok(String::new()) };
     // The comment sign and the name of a row come before the drawing.
     let columns = table::terminal_columns(table::WIDE).saturating_sub(13).clamp(30, 108);
     let drawn = scene::drawing(&scene::play(scheme)?, columns);

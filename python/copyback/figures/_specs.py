@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 Kind = Literal["bars", "lines", "cdf", "stacked"]
 MS = 1e-6
-"""Nanoseconds of a millisecond, as a factor of metrics."""
+"""The factor from nanoseconds to milliseconds, for metrics."""
 
 
 @dataclass(frozen=True)

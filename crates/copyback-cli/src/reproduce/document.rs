@@ -43,7 +43,7 @@ fn one(done: &JudgedExperiment, claim: &Claim, measured: &Measured) -> Value {
     };
     let cells: Vec<_> = measured.cells.iter().map(cell).collect();
     let verdict = measured.outcome.as_ref().ok();
-    let silence = measured.outcome.as_ref().err();
+    let missing = measured.outcome.as_ref().err();
     let of_control = |control: &Null| {
         let (outcome, why) = (control.outcome.as_ref().ok(), control.outcome.as_ref().err());
         let (effect, verdict) = (outcome.map(|(effect, _)| effect), outcome.map(|(_, verdict)| verdict));
@@ -74,8 +74,8 @@ fn one(done: &JudgedExperiment, claim: &Claim, measured: &Measured) -> Value {
         "samples": measured.samples,
         "verdict": verdict,
         "direction_holds": verdict.map(|verdict| verdict.direction_holds()),
-        "why_not_measured": silence.and_then(|s| if let MissingVerdict::NotMeasured(why) = s { Some(why) } else { None }),
-        "why_not_judged": silence.and_then(|s| if let MissingVerdict::NotJudged(why) = s { Some(why) } else { None }),
+        "why_not_measured": missing.and_then(|m| if let MissingVerdict::NotMeasured(why) = m { Some(why) } else { None }),
+        "why_not_judged": missing.and_then(|m| if let MissingVerdict::NotJudged(why) = m { Some(why) } else { None }),
         "null": measured.null.iter().map(of_control).collect::<Vec<_>>(),
         "own_effect": measured.own,
         "all_effect": measured.all,

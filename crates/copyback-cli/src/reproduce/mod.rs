@@ -151,7 +151,7 @@ fn refuse_unknown_tables(
     }
     let help = "name another folder (--out DIR), or move that file away";
     let tables = experiments.iter().map(|e| table_of(name, folder, e, args));
-    tables.chain([claims_of(name, folder, args)]).try_for_each(|path| sweep::refuse_unwritten(&path, help))
+    tables.chain([claims_of(name, folder, args)]).try_for_each(|path| sweep::refuse_unlisted(&path, help))
 }
 
 fn text(about: &About<'_>, folder: &Path, done: &[JudgedExperiment]) -> String {
@@ -164,7 +164,7 @@ fn text(about: &About<'_>, folder: &Path, done: &[JudgedExperiment]) -> String {
         crate::format::counted(cells as u64, "cell"),
         show::claims_table(done)
     );
-    text.push_str(&show::silences(done));
+    text.push_str(&show::missing_verdicts(done));
     text.push_str(&format!("\n{}", Counts::of(done.iter().flat_map(JudgedExperiment::claims)).text()));
     text.push_str(&notes_of(done));
     let mut left_out: Vec<&str> = done.iter().flat_map(|d| &d.plan.left_out).map(String::as_str).collect();

@@ -73,11 +73,11 @@ fn wrapped(parts: &[String]) -> Vec<String> {
 }
 
 /// Why claims have no verdict.
-pub fn silences(done: &[JudgedExperiment]) -> String {
+pub fn missing_verdicts(done: &[JudgedExperiment]) -> String {
     let mut text = String::new();
     for (claim, measured) in done.iter().flat_map(JudgedExperiment::claims) {
-        if let Err(silence) = &measured.outcome {
-            let (what, why) = match silence {
+        if let Err(missing) = &measured.outcome {
+            let (what, why) = match missing {
                 MissingVerdict::NotMeasured(why) => ("Not measured", why),
                 MissingVerdict::NotJudged(why) => ("Not judged", why),
             };

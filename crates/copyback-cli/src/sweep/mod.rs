@@ -198,14 +198,14 @@ fn check_outputs(
 fn refuse_unknown_table(file: &Path, table: &Path, journal: Option<&Path>) -> Result<(), Failure> {
     match journal {
         Some(path) if !journal::is_of(path, &name_of(table)) => {
-            refuse_unwritten(file, "say where the table goes: --out FILE")
+            refuse_unlisted(file, "say where the table goes: --out FILE")
         }
         _ => Ok(()),
     }
 }
 
 /// Refuses to replace an existing file that no journal lists.
-pub fn refuse_unwritten(table: &Path, help: &str) -> Result<(), Failure> {
+pub fn refuse_unlisted(table: &Path, help: &str) -> Result<(), Failure> {
     if !table.exists() {
         return Ok(());
     }

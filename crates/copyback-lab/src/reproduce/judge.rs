@@ -162,7 +162,7 @@ impl<'a> ClaimContext<'a> {
         let null: Vec<Null> = test.null.iter().map(|scheme| self.null(scheme)).collect();
         let outcome = match self.why_not_judged() {
             Some(why) => Err(MissingVerdict::NotJudged(why)),
-            None => self.beside(effect, half_width, &null),
+            None => self.verdict_with_controls(effect, half_width, &null),
         };
         let change = |metric: Option<Metric>| self.other(pair, &metric?);
         Measured {
@@ -299,10 +299,15 @@ impl<'a> ClaimContext<'a> {
 
     /// The verdict with null controls. If a control was not measured, a claim that holds is not judged; a miss stays a
     /// miss.
-    fn beside(&self, effect: f64, half_width: Option<f64>, null: &[Null]) -> Result<Verdict, MissingVerdict> {
+    fn verdict_with_controls(
+        &self,
+        effect: f64,
+        half_width: Option<f64>,
+        null: &[Null],
+    ) -> Result<Verdict, MissingVerdict> {
         let rule = &self.test.rule;
         let controls: Vec<(f64, Verdict)> = null.iter().filter_map(|null| null.outcome.clone().ok()).collect();
-        let verdict = rule.verdict_beside(rule.verdict(effect, half_width), effect, &controls);
+        let verdict = rule.verdict_with_controls(rule.verdict(effect, half_width), effect, &controls);
         let missing = |null: &Null| {
             let why = null.outcome.as_ref().err()?;
             Some(format!("the null control {} was not measured: {why}", null.scheme))

@@ -53,7 +53,7 @@ impl Window {
     }
 }
 
-/// The part of a request's response time that is drawn before and after it.
+/// As much time is drawn before and after a request as its response time divided by this.
 const MARGIN: u64 = 5;
 
 impl Span {

@@ -62,12 +62,13 @@ pub fn claims(document: &Claims) -> String {
     };
     let dashes = "|---".repeat(is_shown.iter().filter(|is_shown| **is_shown).count());
     let rows: String = rows.iter().map(|row| line(row)).collect();
-    format!("{}\n{}{dashes}|\n{rows}{}", document.counts.text(), line(&header.map(str::to_owned)), document.silences())
+    let (header, missing) = (line(&header.map(str::to_owned)), document.missing_verdicts());
+    format!("{}\n{header}{dashes}|\n{rows}{missing}", document.counts.text())
 }
 
 impl Claims {
     /// Why claims have no verdict, one list item each.
-    fn silences(&self) -> String {
+    fn missing_verdicts(&self) -> String {
         let why = |row: &ClaimRow| {
             let why = row.why_not_measured.as_ref().or(row.why_not_judged.as_ref())?;
             Some(format!("- {}, {}: {why}\n", row.figure, row.text))

@@ -34,7 +34,7 @@ pub fn write_all(folder: &Path) -> Result<(), Failure> {
     let write = |name: &str, text: &str| outputs::write_text(&folder.join(name), text);
     for scheme in SCHEMES {
         write(&format!("{}.md", scheme.name), &page(scheme)?)?;
-        if to_see(scheme).is_some() {
+        if drawing_description(scheme).is_some() {
             write(&format!("{}.svg", scheme.name), &svg::draw(&scene::timeline(&scene::play(scheme)?)))?;
         }
     }
@@ -65,7 +65,7 @@ fn comment(scheme: &Preset, word: &str) -> Option<String> {
 }
 
 /// The description of a scheme's drawing; `None` if it is not drawn.
-pub fn to_see(scheme: &Preset) -> Option<String> {
+pub fn drawing_description(scheme: &Preset) -> Option<String> {
     comment(scheme, "To see")
 }
 
@@ -109,7 +109,7 @@ fn without_notes(text: &str) -> String {
 
 fn drawing_section(scheme: &Preset) -> Result<String, Failure> {
     let title = "## Use of the die over time\n\n";
-    let Some(see) = to_see(scheme) else {
+    let Some(see) = drawing_description(scheme) else {
         let why = comment(scheme, "Not drawn").unwrap_or_default();
         return Ok(format!("{title}{}\n", paragraph(&format!("Not drawn: {}", with_links(&why)))));
     };
@@ -269,7 +269,7 @@ fn scene_section() -> Result<String, Failure> {
         )
     );
     text += "| scheme | 0 | 1 | 2 | 3 | 4 | mean | the block is erased at |\n|---|---|---|---|---|---|---|---|\n";
-    for scheme in SCHEMES.iter().filter(|scheme| to_see(scheme).is_some()) {
+    for scheme in SCHEMES.iter().filter(|scheme| drawing_description(scheme).is_some()) {
         let played = scene::play_as(scheme, false)?;
         let times: Vec<u64> = played.requests.iter().map(|r| r.response_ns).collect();
         let mean = times.iter().sum::<u64>() as f64 / times.len() as f64;

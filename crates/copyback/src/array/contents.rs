@@ -4,8 +4,9 @@
 //! represents the bytes of a cell. A write of a whole cell sets a new value; a partial write changes the value by an
 //! amount. Parity is a sum over the members of data, each multiplied by its own factor, modulo a prime. As with parity
 //! over bytes, if n members hold data, any n members determine all others. New parity is computed only from what the
-//! operation has read, so that a plan that reads too little is detected. After each write, every existing member of its stripe must match the volume's data. Data that is returned to the host by a read that
-//! has locked its stripe must match it, too, whether it was read or rebuilt from other members.
+//! operation has read, so that a plan that reads too little is detected. After each write, every existing member of its
+//! stripe must match the volume's data. Data that is returned to the host by a read that has locked its stripe must
+//! match it, too, whether it was read or rebuilt from other members.
 
 use super::layout::Layout;
 use super::operations::{Kind, Operation, OperationId};

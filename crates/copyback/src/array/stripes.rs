@@ -129,8 +129,8 @@ impl Volume {
         if !collects {
             return (plain, Detour::None);
         }
-        let round = self.stripe(stripe, lost | collecting).read_from(wanted, turn);
-        round.map_or((plain, Detour::Barred), |reads| (reads, Detour::Taken))
+        let around = self.stripe(stripe, lost | collecting).read_from(wanted, turn);
+        around.map_or((plain, Detour::Barred), |reads| (reads, Detour::Taken))
     }
 
     /// Whether the reads exclude a wanted unit: the rest of the stripe determines it.

@@ -355,7 +355,7 @@ impl Buffer {
     }
 
     /// From now on pages are evicted only if waiting units need room.
-    pub fn end_early(&mut self) {
+    pub fn end_early_evictions(&mut self) {
         (self.drains, self.is_idle) = (false, false);
     }
 

@@ -63,7 +63,7 @@ pub struct Flash<O> {
     /// The time until which each plane's use was counted.
     plane_busy_until_ns: Vec<u64>,
     plane_busy_ns: u64,
-    /// Planes that current commands name, with the number of commands each.
+    /// Planes that current commands name; a plane counts once for each command that names it.
     planes_in_use: u32,
     die_busy_ns: u64,
     /// Whether the end of loading a program must be an event.

@@ -8,7 +8,7 @@ use super::config::Span;
 use super::tables::{Bin, Sample};
 
 /// Updates in a bin, at which the bin's fewest free blocks are determined.
-const LOOKS: u64 = 10;
+const UPDATES_PER_BIN: u64 = 10;
 
 /// The counts of what has ended since a run began.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -88,7 +88,7 @@ impl MeasureWindow {
     fn next_update_after(&self, now_ns: u64) -> u64 {
         let at = self.bins.len() as u64;
         let (start_ns, end_ns) = (self.span.start_of(at), self.span.start_of(at + 1));
-        let every_ns = (self.span.bin_ns / LOOKS).max(1);
+        let every_ns = (self.span.bin_ns / UPDATES_PER_BIN).max(1);
         end_ns.min(start_ns + ((now_ns - start_ns) / every_ns + 1) * every_ns)
     }
 
@@ -134,13 +134,13 @@ mod tests {
     #[test]
     fn a_bin_has_what_ended_in_it_and_the_state_at_its_end() {
         let mut window = MeasureWindow::new(SPAN);
-        let looks = [(1_003, 40, 8), (1_017, 41, 5), (1_150, 44, 6), (1_300, 50, 9)];
-        let due = looks.map(|(now_ns, requests, free_blocks)| {
+        let updates = [(1_003, 40, 8), (1_017, 41, 5), (1_150, 44, 6), (1_300, 50, 9)];
+        let due = updates.map(|(now_ns, requests, free_blocks)| {
             let due_ns = window.next_ns();
             window.update(now_ns, &ends(requests), &state(1.5), free_blocks);
             due_ns
         });
-        // Looks are due every 10 ns, and at the end of the bin at hand.
+        // Updates are due every 10 ns, and at the end of the bin at hand.
         assert_eq!((due, window.next_ns()), ([1_000, 1_010, 1_020, 1_160], u64::MAX));
         let bins = window.end(&ends(99), &state(1.5), 1);
         assert_eq!(shown(&bins), [(1_000, 4, 28, 6, 5), (1_100, 6, 42, 9, 6), (1_200, 0, 0, 9, 9)]);

@@ -5,7 +5,7 @@
 //! engine asks whether to rebuild a read of the host from the other members of its stripe
 //! ([`RedundancyPolicy::rebuilds`]): when the read reaches its die and would have to wait for a slot there, and when it
 //! would enter the window. The policy may also require that the planes of a parity group are collected in turn
-//! ([`RedundancyPolicy::takes_turns`]); a collection that would begin waits for its turn. The policy changes nothing
+//! ([`RedundancyPolicy::turns`]); a collection that would begin waits for its turn. The policy changes nothing
 //! itself, and takes constant time.
 //!
 //! A policy is a file of this folder and a row of the registry below.
@@ -62,7 +62,7 @@ pub trait RedundancyPolicy {
     /// Whether a read of the host that would enter a die's window is rebuilt from other dies.
     fn rebuilds(&self, load: DieLoad) -> bool;
     /// The groups of planes that collect one plane at a time; constant over a run. `None`: there is no such limit.
-    fn takes_turns(&self) -> Option<Group> {
+    fn turns(&self) -> Option<Group> {
         None
     }
 }
@@ -84,7 +84,7 @@ impl RedundancyConfig {
 
     /// The groups of planes that collect one plane at a time.
     pub fn turns(&self) -> Option<Group> {
-        self.build().and_then(|policy| policy.takes_turns())
+        self.build().and_then(|policy| policy.turns())
     }
 
     /// Whether parity is kept.

@@ -22,7 +22,7 @@ pub struct Members(pub u64);
 impl Members {
     /// The first of them, at most 64.
     pub fn first(count: u32) -> Self {
-        // Of none, all 64 bits would have to be shifted out, which a shift cannot do.
+        // For a count of 0 the shift would be by all 64 bits, which a shift cannot do.
         Self(u64::MAX.checked_shr(u64::BITS - count).unwrap_or(0))
     }
 

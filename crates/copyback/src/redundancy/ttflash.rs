@@ -70,7 +70,7 @@ impl RedundancyPolicy for Policy {
         load.is_plane_collecting || load.is_at_background_work
     }
 
-    fn takes_turns(&self) -> Option<Group> {
+    fn turns(&self) -> Option<Group> {
         Some(self.group)
     }
 }

@@ -4,8 +4,8 @@
 /// `m·(x + 1)`, for 1 as for any other divisor.
 ///
 /// With `x = q·d + s` the product is `2⁶⁴·(q + (s + 1)/d)` less an error above 0 and at most `x + 1` ≤ 2³². `(s + 1)/d`
-/// is at most 1, so the product is below `2⁶⁴·(q + 1)`. It is also at least `1/d` > 2⁻³², so the product is not below
-/// `2⁶⁴·q`. (Compare Robison 2005, "N-bit unsigned division via N-bit multiply-add".)
+/// is at most 1, so the product is below `2⁶⁴·(q + 1)`. `(s + 1)/d` is at least `1/d` > 2⁻³², so the product is not
+/// below `2⁶⁴·q`. (Compare Robison 2005, "N-bit unsigned division via N-bit multiply-add".)
 #[derive(Clone, Copy, Debug)]
 pub struct FastDiv {
     multiplier: u64,

@@ -3,7 +3,7 @@
 //! The host begins a request, submits its sub-requests or trims, and marks their end. After everything that it
 //! submitted, it takes the completed requests. `run::simulation` is one such host; `tests/it/own_event_loop.rs` shows
 //! the least that another one needs. The parts are in `requests`: `sub_requests` (reads and writes of flash),
-//! `write_buffer`, and `open_requests` (the open operations of each request).
+//! `write_buffer`, and `request_states` (arrival, priority and open operations of each request).
 //!
 //! The timers of an SSD are in this order: DRAM, the drive's alarms, the drive's flash. If two of them are due at one
 //! moment, DRAM is handled first. If a run has several SSDs, each handles all its events of a moment, flash included,
@@ -15,7 +15,7 @@ use super::alarms::{ALARMS, Alarm, Alarms, Timers};
 use super::back_end::BackEnd;
 use super::config::SsdConfig;
 use super::requests::eviction_waits::FreedSpace;
-use super::requests::open_requests::{OpenRequests, RequestState};
+use super::requests::request_states::{RequestState, RequestStates};
 use super::requests::served_units::ServedUnits;
 use super::requests::write_buffer::HostDram;
 use crate::buffer::Buffer;
@@ -29,7 +29,7 @@ use crate::sim::index::{LogicalUnit, RequestId, TxnId};
 use crate::sim::queue::{EventQueue, Timer};
 use copyback_workload::{Op, Priority};
 
-pub use super::requests::open_requests::Completion;
+pub use super::requests::request_states::Completion;
 
 /// Units that the host accessed, by the place where they were found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -66,7 +66,7 @@ const OWN_TIMERS: u32 = DRAM_TIMERS + ALARMS;
 pub struct Ssd {
     pub(super) back_end: BackEnd,
     pub(super) dram: HostDram,
-    pub(super) requests: OpenRequests,
+    pub(super) requests: RequestStates,
     pub(super) units: ServedUnits,
     pub(super) subpage_writes: SubpageWrites,
 }
@@ -81,7 +81,7 @@ impl Ssd {
         Self {
             back_end,
             dram: HostDram::new(config.buffer.latency_ns().unwrap_or(0), Timer(first_timer), Timer(first_timer + 1)),
-            requests: OpenRequests::default(),
+            requests: RequestStates::default(),
             units: ServedUnits::default(),
             subpage_writes: config.subpage_writes,
         }

@@ -5,6 +5,7 @@
 //! the subject of the draw, stays: settings that need many others run as often as the rest.
 
 use crate::knobs::{KNOBS, Mark, names, schemes_of_drives};
+use crate::supplied::supplied;
 use crate::support::{self, Setting};
 use copyback::config::presets::Preset;
 use copyback::run::config::RunConfig;
@@ -360,13 +361,14 @@ impl Choice {
 
     /// The configuration alone.
     pub fn config(&self) -> RunConfig {
-        support::configuration_of_tables(&self.marks_and_lines().1, self.spare_units)
+        supplied(support::configuration_of_tables(&self.marks_and_lines().1, self.spare_units))
     }
 
     /// The configuration, its text, and the settings in it.
     pub fn configuration(&self) -> (RunConfig, String, Vec<Mark>) {
         let (mut marks, lines) = self.marks_and_lines();
         let (config, text) = support::configuration(&lines, self.spare_units);
+        let config = supplied(config);
         assert_eq!(config, self.config(), "the text, and its tables");
         marks.push(("scheme", self.scheme.map_or("", |s| s.name)));
         (config, text, marks)

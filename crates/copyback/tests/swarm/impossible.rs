@@ -6,6 +6,7 @@
 
 use crate::arrays;
 use crate::draws::{Demands, choice};
+use crate::supplied::{supplied, supply};
 use crate::tally::Verdict;
 use copyback::config::KeyError;
 use copyback::config::layers::Layer;
@@ -93,7 +94,7 @@ fn changed(config: &RunConfig, key: &str, value: &str) -> Option<RunConfig> {
             below.as_table_mut().expect("a table").insert(inner.to_owned(), value)
         }
     };
-    table.try_into().ok()
+    table.try_into().ok().map(supplied)
 }
 
 /// Drives that were possible before one knob was changed.
@@ -205,7 +206,9 @@ fn is_refused_in_its_place(config: &RunConfig, refusal: &KeyError) -> Result<(),
     let layer = Layer::parse("a file", text.clone()).map_err(|e| TestCaseError::fail(format!("{e}\n{text}")))?;
     let mut stack = Stack::new();
     stack.push(layer);
-    let Err(error) = stack.resolve() else { return Err(TestCaseError::fail(format!("a file of it is taken\n{text}"))) };
+    let Err(error) = stack.resolve_with(&supply) else {
+        return Err(TestCaseError::fail(format!("a file of it is taken\n{text}")));
+    };
     prop_assert_eq!(&error.message, &format!("`{}`: {}", refusal.key, refusal.message), "a file has other words");
     prop_assert_eq!(&error.help, &refusal.help);
     let Some(place) = &error.place else { return Err(TestCaseError::fail(format!("no place: {error:?}\n{text}"))) };

@@ -4,6 +4,7 @@
 //! folder `kept`, all tests run it.
 
 use crate::runs::{Case, Relocation};
+use crate::supplied::supplied;
 use copyback::run::config::RunConfig;
 use copyback::workload::{Op, Priority, Request};
 use serde::{Deserialize, Serialize};
@@ -65,6 +66,6 @@ pub fn read(text: &str) -> Result<Case, toml::de::Error> {
         requests: kept.requests.into_iter().map(request).collect(),
         cut: kept.cut,
         relocations: kept.relocations.into_iter().map(relocation).collect(),
-        config: kept.config,
+        config: supplied(kept.config),
     })
 }

@@ -302,6 +302,7 @@ pub const KNOBS: &[&[Setting]] = &[
         "tasks.wear.threshold = 2",
         "tasks.wear.threshold = 4\ntasks.wear.free_order = \"in-turn\"",
     ],
+    &["", "", "", "", "", "", "tasks.plugin.name = \"refresh-2ms\"", "tasks.plugin.name = \"refresh-50ms\""],
 ];
 
 /// A knob and one of its settings, for the count.

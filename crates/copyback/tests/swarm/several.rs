@@ -44,6 +44,7 @@ fn obstacle(config: &RunConfig) -> Option<&'static str> {
         (["idle_after", "low_water"].iter().any(|key| buffer.contains(key)), "buffer.policy"),
         (has_task("scrub"), "tasks.scrub"),
         (has_task("wear"), "tasks.wear"),
+        (has_task("plugin"), "tasks.plugin"),
         // Collections that are requests among others end with the host, too.
         (config.preemption.as_task().is_some(), "preemption.policy"),
         // Parity is written after the last request, and whether collections begin then depends on the other hosts.

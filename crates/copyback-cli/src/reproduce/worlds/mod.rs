@@ -93,6 +93,6 @@ impl Places {
         let help = "name another folder (--out DIR), or move that file away";
         [&self.table, &self.document, &self.curve]
             .into_iter()
-            .try_for_each(|path| crate::sweep::refuse_unwritten(path, help))
+            .try_for_each(|path| crate::sweep::refuse_unlisted(path, help))
     }
 }

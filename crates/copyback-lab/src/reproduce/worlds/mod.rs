@@ -198,7 +198,7 @@ impl WorldContext<'_> {
     fn claims(&self) -> Result<Vec<Claim>, Failure> {
         let mut claims = Vec::new();
         for (_, file) in &self.world_study.files {
-            claims.extend(asked_of(file)?);
+            claims.extend(claims_of_worlds(file)?);
         }
         if !claims.iter().any(is_headline) {
             let error = Failure::input("no claim of the file is a headline");
@@ -252,7 +252,7 @@ impl WorldContext<'_> {
             for (case, set) in &sets.of_cases {
                 file.add_to_case(case, set)?;
             }
-            let mut claims = asked_of(&file)?;
+            let mut claims = claims_of_worlds(&file)?;
             // A shorter run has fewer of the events that a claim requires, in proportion.
             let required = claims.iter_mut().filter_map(|claim| claim.test.as_mut().ok()?.requires_at_least.as_mut());
             required.for_each(|least| *least /= over.part.unwrap_or(1) as f64);
@@ -313,7 +313,7 @@ impl WorldContext<'_> {
 }
 
 /// The claims that are judged in worlds: headlines and constraints.
-fn asked_of(file: &SweepFile) -> Result<Vec<Claim>, Failure> {
+fn claims_of_worlds(file: &SweepFile) -> Result<Vec<Claim>, Failure> {
     let mut claims = Claim::of_file(file)?;
     claims.retain(|claim| is_headline(claim) || is_constraint(claim));
     Ok(claims)

@@ -180,8 +180,8 @@ mod tests {
         entered
     }
 
-    /// Timeline A4: weights 3/4 and 1/4 of equal costs. A's tags increase by 60,240 / 0.75 = 80,320, B's by 60,240 /
-    /// 0.25 = 240,960; A wins ties.
+    /// Timeline A4 (`ssd::tests::dispatching`): weights 3/4 and 1/4 of equal costs. A's tags increase by 60,240 / 0.75
+    /// = 80,320, B's by 60,240 / 0.25 = 240,960; A wins ties.
     #[test]
     fn start_tags_go_up_by_cost_over_weight() {
         let expected = [

@@ -36,7 +36,7 @@ impl Ftl {
     }
 
     pub(super) fn pop_twin(&mut self, plane: PlaneId, write_point: usize) -> Option<u32> {
-        let mut twins = self.twins.take().expect("it was looked at");
+        let mut twins = self.twins.take().expect("only a frontier with twin blocks opens a twin");
         let block = self.next_twin(&twins, plane, write_point);
         if let Some(block) = block {
             self.free.remove(plane.at(), block.0);

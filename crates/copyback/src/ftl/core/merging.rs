@@ -80,7 +80,8 @@ impl Ftl {
         let logs = self.logs();
         let p = &logs.planes[plane.at()];
         let has_data = |logical| logs.data(plane, logical).is_some();
-        // A logical block is in one merge at a time: it gets no log block if its open log block would then be merged.
+        // A logical block is in one merge at a time. It gets no log block while it is merged, or if its own log block
+        // is open and would be set aside for a merge.
         let is_open = p.sequential.is_some_and(|s| s.logical == logical) && has_data(logical);
         let is_gathered =
             p.merging.is_some_and(|m| m.logical == logical) || (p.emptied.is_some() && !has_data(logical));

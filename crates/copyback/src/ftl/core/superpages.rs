@@ -21,9 +21,9 @@ impl Ftl {
         (first..(first + g.units_per_logical_page).min(end)).map(LogicalUnit)
     }
 
-    /// Programs a row of one of the plane's open blocks with units of the superpage that begins at `first`: all that
-    /// hold data from now on, each at its place in `units`. A place without a unit is padding, or holds the data of one
-    /// of `stale` units that is stale already.
+    /// Programs a row of one of the plane's open blocks with the superpage that begins at `first`. `units` has, at its
+    /// place, each unit that holds data from now on. Of the places without a unit, `stale` hold data that is stale
+    /// already; the others are padding.
     ///
     /// # Panics
     /// When the plane has no row left.

@@ -55,7 +55,8 @@ fn units_of_map_unit(geometry: &Geometry) -> u32 {
     geometry.unit_bytes / ENTRY_BYTES as u32 * geometry.units_per_write()
 }
 
-/// Units of the host whose entries a translation page holds. It is one unit, or all units of a superpage.
+/// Units of the host whose entries a translation page holds. A translation page is one unit, or all units of a
+/// superpage.
 pub fn units_of_translation_page(geometry: &Geometry) -> u32 {
     units_of_map_unit(geometry) * geometry.units_per_write()
 }
@@ -66,7 +67,7 @@ pub enum Answer {
     /// All are there.
     Hit,
     /// Some entries are not in DRAM, and all have slots now. This transaction must load them, unless another one loads
-    /// them; that one may itself still wait for a free slot.
+    /// them. The other one may still wait until entries that it evicted are written back.
     Load {
         /// Whether another transaction loads some of them.
         is_shared: bool,

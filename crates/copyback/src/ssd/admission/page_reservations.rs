@@ -6,7 +6,8 @@ use crate::ftl::space::{MovePool, Space};
 use crate::sim::index::{DieId, PlaneId};
 use crate::ssd::admission::shared_space::SharedSpace;
 
-/// The reservations of a drive's pages: by plane and, if planes share the blocks that are kept for moves, by stock.
+/// The reservations of a drive's pages: by plane and, if planes share the blocks that are kept for moves, by stock, the
+/// space that some planes share ([`SharedSpace`]).
 pub(in crate::ssd) struct PageReservations {
     space: Space,
     /// The space that planes share. Invariant: it promises as many pages as `space` reserves and expects.

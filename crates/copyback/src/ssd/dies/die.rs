@@ -370,7 +370,7 @@ impl DieState {
         self.waits.all
     }
 
-    /// The waiting reads.
+    /// The waiting transactions that take no page of their own: reads, and requests of relocations.
     #[inline(always)]
     pub fn reads_waiting(&self) -> u32 {
         self.waits.reads

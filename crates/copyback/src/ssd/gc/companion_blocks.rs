@@ -104,10 +104,10 @@ impl BackEnd {
 
     /// Whether the granularity chooses the planes for the pages of a job: it has several blocks, or one block whose
     /// data has to leave its plane.
-    pub(in crate::ssd) fn takes_turns(&self, id: JobId) -> bool {
+    pub(in crate::ssd) fn has_chosen_planes(&self, id: JobId) -> bool {
         let job = &self.gc.jobs[id];
-        let takes_turns = job.footprint().has_several_blocks() || job.has_to_leave;
-        self.scheme.settings.collection.plane_rule.is_some() && job.purpose().picks_victim && takes_turns
+        let needs_choice = job.footprint().has_several_blocks() || job.has_to_leave;
+        self.scheme.settings.collection.plane_rule.is_some() && job.purpose().picks_victim && needs_choice
     }
 
     /// The next step of such a job. It reads as many pages as its next program has planes, either one by one from its

@@ -95,7 +95,7 @@ impl BackEnd {
             && (self.scheme.settings.collection.is_undisturbed || self.is_left_alone(die, step))
             && job.purpose().reserves_die
             && !job.footprint().has_several_blocks()
-            && !self.takes_turns(id)
+            && !self.has_chosen_planes(id)
     }
 
     /// Whether no waiting request of a die could go before this step of a collection, or join it.

@@ -99,7 +99,7 @@ impl BackEnd {
         {
             return Some(step);
         }
-        if self.scheme.settings.collection.plane_rule.is_some() && self.takes_turns(id) {
+        if self.scheme.settings.collection.plane_rule.is_some() && self.has_chosen_planes(id) {
             return self.step_in_turn(id);
         }
         if self.is_merge(id) {
@@ -119,7 +119,7 @@ impl BackEnd {
     #[inline(never)]
     pub(in crate::ssd) fn issue_step(&mut self, die: DieId, id: JobId, step: Step, events: &mut EventQueue) {
         self.gc.jobs[id].begin_step();
-        if self.gc.jobs[id].footprint().has_several_blocks() || self.takes_turns(id) {
+        if self.gc.jobs[id].footprint().has_several_blocks() || self.has_chosen_planes(id) {
             self.issue_row_step(die, id, step, events);
             return;
         }
@@ -189,7 +189,7 @@ impl BackEnd {
                     command.push(CommandPlane { plane, page, units, txn: TxnId::NONE });
                 }
             }
-            Step::Program { units } if self.takes_turns(id) => self.bind_in_turn(id, units, &mut command),
+            Step::Program { units } if self.has_chosen_planes(id) => self.bind_in_turn(id, units, &mut command),
             // Pages stay on their planes. Pages whose write points do not match the first one's follow in later steps.
             Step::Program { units } => {
                 let held = &self.gc.jobs[id].held()[..units];

@@ -27,8 +27,7 @@ pub(in crate::ssd) struct FreedSpace {
 pub(in crate::ssd) struct OperationTime {
     /// The duration.
     pub took_ns: u64,
-    /// The duration by cause. It is incomplete if an operation was given up, or waited for other writes to share a
-    /// page.
+    /// The duration by cause. It is incomplete if an operation waited for other writes to share a page.
     pub breakdown_ns: [u64; CAUSES],
 }
 

@@ -7,7 +7,7 @@ pub(crate) mod filling_pages;
 pub(crate) mod firmware_delays;
 pub(crate) mod flash_request_times;
 pub(crate) mod host_side;
-pub(crate) mod open_requests;
+pub(crate) mod request_states;
 pub(crate) mod served_units;
 pub(crate) mod sub_requests;
 pub(crate) mod write_buffer;

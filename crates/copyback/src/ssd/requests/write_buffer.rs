@@ -9,7 +9,7 @@ use crate::sim::index::{DieId, LogicalUnit, PlaneId, RequestId, TxnId};
 use crate::sim::queue::{EventQueue, Timer};
 use crate::ssd::drive::Ssd;
 use crate::ssd::requests::eviction_waits::{FreedSpace, OperationTime, WaitBreakdown};
-use crate::ssd::requests::open_requests::Completion;
+use crate::ssd::requests::request_states::Completion;
 use std::collections::VecDeque;
 
 /// An operation of a request that ends in DRAM at a known time.
@@ -198,7 +198,7 @@ impl Ssd {
     /// No page leaves the buffer ahead of need any more.
     pub(in crate::ssd) fn end_early_evictions(&mut self, events: &mut EventQueue) {
         let Some(buffer) = &mut self.back_end.host_side.buffer else { return };
-        buffer.end_early();
+        buffer.end_early_evictions();
         if events.is_pending(self.dram.idle_timer) {
             events.cancel(self.dram.idle_timer);
         }

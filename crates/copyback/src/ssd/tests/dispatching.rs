@@ -1,4 +1,7 @@
-//! Requests of several tasks enter windows as the timelines of atc18 say, to the nanosecond.
+//! Requests of several tasks enter windows as the rules of atc18 require, to the nanosecond.
+//!
+//! Timelines A1 to A7 are examples under these rules, worked out by hand. Each test that names one states its requests
+//! and times. Tests of the policies (`dispatch::admit`) and of whole runs (`tests/it`) use them, too.
 //!
 //! A die has a channel of its own, one plane and pages of 16 KiB. The times are those of atc18's Table 1. Two tasks
 //! submit requests by hand: A is the host, B collection.

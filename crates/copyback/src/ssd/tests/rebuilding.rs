@@ -1,4 +1,4 @@
-//! Are reads of a collecting chip rebuilt as in timeline A6 of atc18, to the nanosecond?
+//! Are reads of a collecting chip rebuilt as in timeline A6 (see `dispatching`), to the nanosecond?
 //!
 //! Four channels of one chip each, pages of 16 KiB, times of atc18's Table 1. Group 0 of the stripes has its data on
 //! channels 0, 1 and 2, and its parity on channel 3.

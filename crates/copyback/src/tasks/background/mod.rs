@@ -36,7 +36,7 @@ pub struct TaskLevel {
 pub trait BackgroundTask {
     /// A page of a block is read.
     fn on_read(&mut self, _block: BlockId) {}
-    /// A page of a block is programmed; page 0 is the first of new data.
+    /// A page of a block is programmed; with page 0, the block begins to take new data.
     fn on_program(&mut self, _block: BlockId, _page_offset: u32, _now_ns: u64) {}
     /// A block is erased.
     fn on_erase(&mut self, _block: BlockId, _now_ns: u64) {}

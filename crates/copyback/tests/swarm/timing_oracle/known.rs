@@ -62,6 +62,7 @@ fn unknown(config: &RunConfig) -> Option<&'static str> {
         (config.preemption.as_task().is_some(), "preemption.policy"),
         (has_task("scrub"), "tasks.scrub"),
         (has_task("wear"), "tasks.wear"),
+        (has_task("plugin"), "tasks.plugin"),
         (config.tasks.delays.is_some(), "tasks.delays"),
         (config.frontier.fill().is_some(), "frontier.fill_limit"),
         (config.admit.distinguishes_tasks(), "admit.policy"),

@@ -25,8 +25,8 @@ fn limits_are_shares_of_all_slots() {
     }
 }
 
-/// Timeline A2: limits 1, 1, 3, 3, 2 for collection, and the rest of 64 for the host. They are the same while a write
-/// waits for space, because a guard of one request exceeds none of them.
+/// Timeline A2 (`ssd::tests::dispatching`): limits 1, 1, 3, 3, 2 for collection, and the rest of 64 for the host. They
+/// are the same while a write waits for space, because a guard of one request exceeds none of them.
 #[test]
 fn limits_follow_shares_that_are_fed_back() {
     for waits_for_gc in [false, true] {

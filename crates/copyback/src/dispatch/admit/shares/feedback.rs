@@ -160,7 +160,8 @@ mod tests {
         states.iter().map(share).collect()
     }
 
-    /// Equations 1 and 2 worked out by hand, timeline A2, its first half: errors 1, 28, 68, 0, 0.
+    /// Equations 1 and 2 worked out by hand, timeline A2 (`ssd::tests::dispatching`), its first half: errors 1, 28, 68,
+    /// 0, 0.
     #[test]
     fn collections_share_follows_free_blocks() {
         let states = [127, 100, 60, 140, 140].map(|free_blocks| State {

@@ -1,5 +1,5 @@
 //! The guard keeps a drive alive at its reserve, while a write waits for a page that only a collection can free
-//! (timeline A7 of atc18). These tests also check what it does not change.
+//! (timeline A7, see the parent module). These tests also check what it does not change.
 
 use super::*;
 

@@ -51,9 +51,10 @@ impl Hand {
 }
 
 /// The collection may have one request in windows, and has: the first of nine reads on die 3, which take until 542,160.
-/// The read of its update, for die 4, waits in front behind them, though die 4 is idle, until the host's read waits for
-/// it: from then on it is the host's and enters. So the update is read (60,240) and programmed (540,960), the page is
-/// read for the host (60,240), and then its data (60,240): 721,680, not 542,160 later.
+/// The read of its update, for die 4, comes after them: it waits in front of the window, though die 4 is idle, until
+/// the host's read waits for the update. From then on it is the host's, and enters. So the update is read (60,240) and
+/// programmed (540,960), the page is read for the host (60,240), and then its data (60,240): 721,680, not 542,160
+/// later.
 #[test]
 fn an_update_that_waits_in_front_of_its_window_enters_as_the_hosts() {
     let mut hand = mapped(4, 1.0);

@@ -1,4 +1,4 @@
-//! Progress of requests: the number of open operations, and the results of ended ones.
+//! The state of each request: its arrival and priority, its number of open operations, and the results of ended ones.
 //!
 //! An operation is a transaction, a sub-request that waits for space in DRAM, or an access to DRAM. A request is
 //! complete when all of it was submitted and no operation is open. An entry is overwritten when its request's number is
@@ -50,11 +50,11 @@ impl RequestState {
 
 /// The requests of a drive, by the host's [`RequestId`].
 #[derive(Default)]
-pub(in crate::ssd) struct OpenRequests {
+pub(in crate::ssd) struct RequestStates {
     of: Vec<RequestState>,
 }
 
-impl OpenRequests {
+impl RequestStates {
     /// A request begins.
     #[inline]
     pub(in crate::ssd) fn begin(&mut self, id: RequestId, given: RequestState) {
@@ -127,7 +127,7 @@ mod tests {
 
     #[test]
     fn a_request_is_done_when_all_of_it_was_submitted_and_has_ended() {
-        let (mut requests, id) = (OpenRequests::default(), RequestId(3));
+        let (mut requests, id) = (RequestStates::default(), RequestId(3));
         requests.begin(id, RequestState::new(0, 100, false));
         requests.open(id);
         assert!(requests.end(id, true, &[1; CAUSES]).is_none(), "more may be submitted");
@@ -139,7 +139,7 @@ mod tests {
 
     #[test]
     fn a_request_of_no_operations_waited_for_its_way_in() {
-        let (mut requests, id) = (OpenRequests::default(), RequestId(0));
+        let (mut requests, id) = (RequestStates::default(), RequestId(0));
         requests.begin(id, RequestState::new(0, 100, false));
         let done = requests.end_of_split(id, 250).expect("nothing is open");
         assert_eq!(done.breakdown_ns[Cause::Scheduler as usize], 150);
