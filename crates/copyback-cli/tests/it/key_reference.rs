@@ -119,7 +119,8 @@ fn reference() -> String {
         `UPDATE_DOCS=1 cargo test --package copyback-cli --test it key_reference`. -->\n\n\
         This page lists each key whose value is a name, with all names that it takes, and the keys that belong to each\n\
         policy. Set a key in a file, in its table, or with `--set table.key=name`. `copyback schemes NAME` prints the\n\
-        page of a policy: what it does, and what its keys mean.\n\n## Policies\n\n\
+        page of a policy: what it does, and what its keys mean. The [glossary](guide.md#glossary) defines the\n\
+        terms.\n\n## Policies\n\n\
         An axis takes one policy: `[victim] policy = \"greedy\"`.\n\n| axis | policy | its keys |\n|---|---|---|\n"
         .to_owned();
     let mut of_policies = String::new();

@@ -1,19 +1,19 @@
 //! Registered drives collect ahead of need, while the array is idle: Proactive idle.
 //!
 //! Source: tc12 Section 4.3.2. As `ggc-reactive-selective`. In addition, the array is polled. If no drive has served or
-//! queued a request for `idle_after`, the registered drives are forced until their whole reserve is free, or a request
-//! arrives. In the next idle time, interrupted drives continue with their remaining collections; drives that had
-//! finished collect again only after a request.
+//! queued a request for `idle_after`, the registered drives are forced until no more blocks can be freed (by default:
+//! `idle_stop`), or a request arrives. In the next idle time, interrupted drives continue with their remaining
+//! collections; drives that had finished collect again only after a request.
 //!
-//! Parameters:
+//! Parameters: those of `ggc-reactive-inclusive`, and these.
 //! - `idle_poll` (default `"1 ms"`, at least 1 us): time between two polls.
 //! - `idle_after` (default `"10 ms"`): an array is idle if it has served nothing for this time.
 //! - `on_request` (default `"pause"`): the treatment of current collections when a request arrives. `"pause"`: a
 //!   collection stops before the next step at which no page is in the controller, keeps its victim, and resumes when
 //!   the array is idle again or the drive is forced. `"finish-collection"`: it completes, and none follows.
 //! - `pause_on` (default `"any-request"`): which request ends a drive's collection in idle time: any request to the
-//!   array, or with `"own-request"` the first request to this drive. Section 4.3.2: an O-SSD collects "until there is
-//!   an incoming I/O request in the queue".
+//!   array, or with `"own-request"` the first request to this drive. Section 4.3.2: a drive (in the paper, an O-SSD)
+//!   collects "until there is an incoming I/O request in the queue".
 //! - `idle_stop` (default `"reserve"`): the level at which collection in idle time stops. Values are those of
 //!   `force_stop` except `"own"`: a drive that stops at that level registers again at once.
 

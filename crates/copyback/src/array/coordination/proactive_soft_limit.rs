@@ -5,7 +5,7 @@
 //! their mean is below the middle between T_soft and T_hard (`trigger.soft`), they are forced when no request is
 //! outstanding, until none of their planes is below T_soft.
 //!
-//! Parameters:
+//! Parameters: those of `ggc-reactive-inclusive`, and one more.
 //! - `report_every` (default `"100 ms"`): time between two reports of a drive's free blocks.
 
 use super::reactive_selective::Registered;

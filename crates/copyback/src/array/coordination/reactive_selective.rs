@@ -4,6 +4,8 @@
 //! first below T_hard (`trigger.soft`) is the coordinator, and all registered drives are forced, as under
 //! `ggc-reactive-inclusive`. The list of registered drives is then empty; a drive that is still below T_soft registers
 //! again at once.
+//!
+//! Parameters: those of `ggc-reactive-inclusive`.
 
 use super::{Common, CoordinationPolicy, CoordinationView, Drives, Message, Order, Parameters, params};
 use crate::ssd::gc::coordinated_drive::Force;

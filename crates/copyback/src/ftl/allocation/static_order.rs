@@ -5,8 +5,8 @@
 //!
 //! With parity, pages are numbered by group of stripes, then by channel; the order must begin with C. All members of a
 //! stripe are then on the same chip, die and plane of their channels (`redundancy`). When the rotation of parity over
-//! channels and that of pages over a channel's planes end together, each channel skips one plane. So every plane gets
-//! equal parity, which is overwritten more often than data.
+//! channels and that of pages over a channel's planes end together, each channel skips one plane. So all planes get
+//! the same number of parity pages, which are overwritten more often than data.
 //!
 //! Parameters:
 //! - `order` (default `"CWDP"`): each of the letters C, W, D, P once.

@@ -8,10 +8,11 @@
 //! therefore go to the second blocks, and all other pages to the first, so that the second blocks stay aligned until
 //! they are full.
 //!
-//! A plane has at most two open blocks. If it has two already, aligned blocks stay together over collections. If no
-//! blocks are aligned, the pair with the closest offsets is used; a partner's block that is ahead of the collection is
-//! preferred to one behind, because the collection catches up (Fig. 6). With four planes, a second block may fall
-//! behind; pages that are programmed alone then go to it until it has caught up.
+//! A plane has at most two open blocks. If open blocks of two planes have equal offsets when a collection starts, it
+//! uses this pair. If no offsets are equal and its plane has two open blocks already, it uses the pair with the closest
+//! offsets; a partner's block that is ahead of the collection is preferred to one behind, because the collection
+//! catches up (Fig. 6). With four planes, a second block may fall behind; pages that are programmed alone then go to it
+//! until it has caught up.
 //!
 //! ```text
 //! plane 0  GC     W0 W1    W2      W1 finds no write that waits: it goes to the first block

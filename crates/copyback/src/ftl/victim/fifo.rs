@@ -1,7 +1,8 @@
 //! The block that was filled first.
 //!
 //! Source: FIFO (also "LRU" or circular) cleaning: Bux and Iliadis 2010, Desnoyers 2014. Write amplification under
-//! uniform random writes: α / (α + W₀(−α·e^(−α))), for any block size.
+//! uniform random writes: α / (α + W₀(−α·e^(−α))), for any block size. α is physical over logical capacity, W₀ is
+//! Lambert's function.
 //!
 //! Parameters: none.
 

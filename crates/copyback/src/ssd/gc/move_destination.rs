@@ -1,5 +1,5 @@
-//! The destination of a collection's page: its plane, which the granularity chooses by a view of the drive, and the open
-//! block of that plane.
+//! The destination of a collection's page: its plane, which the granularity chooses by a view of the drive, and the
+//! open block of that plane.
 
 use crate::ftl::frontier::Stream;
 use crate::sim::index::{DieId, JobId, PlaneId};

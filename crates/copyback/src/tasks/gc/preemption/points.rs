@@ -1,8 +1,8 @@
 //! Semi-preemptive: between the steps of a collection, requests that wait at its die are served.
 //!
 //! Source: `pgc` of ispass11 (Section III). A page move has two preemption points: (1) between its read and its
-//! program, (2) before it. The last point (2) is before the erase. At each point the controller polls the queue, serves
-//! all waiting requests, and resumes the collection when none waits. No executing command is interrupted.
+//! program, (2) before its read. The last point (2) is before the erase. At each point the controller polls the queue,
+//! serves all waiting requests, and resumes the collection when none waits. No executing command is interrupted.
 //!
 //! At point (1) a page waits in a register of the collection's plane, so that this plane serves no read. If free blocks
 //! of the trigger's scope are below `trigger.hard`, writes may not preempt (state 2 of Fig. 7). If a write of high
