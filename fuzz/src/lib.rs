@@ -1,9 +1,9 @@
 //! What must hold whatever bytes the program is given?
 //!
 //! Every fuzz target is a name and bytes that go to [`check`]. This file and its modules know nothing of libFuzzer:
-//! `crates/copyback-cli/tests/it/fuzz_corpus.rs` includes them by path, and so runs the corpus and mutations of it on the
-//! stable toolchain with every `make test`. They stand here rather than in a crate of the workspace because nothing but
-//! the two ever uses them.
+//! `crates/copyback-cli/tests/it/fuzz_corpus.rs` includes them by path, and so runs the corpus and mutations of it on
+//! the stable toolchain with every `make test`. They stand here rather than in a crate of the workspace because nothing
+//! but the two ever uses them.
 
 mod config;
 mod memory;
@@ -30,8 +30,8 @@ pub fn needed_targets() -> Vec<&'static str> {
     own.map(|format| format.word()).chain(OTHER_TARGETS).collect()
 }
 
-/// Lets a reader catch a library's panic and make an error of it. libFuzzer's hook would end the program before; the usual
-/// one would only print what nobody needs to read.
+/// Lets a reader catch a library's panic and make an error of it. libFuzzer's hook would end the program before; the
+/// usual one would only print what nobody needs to read.
 pub fn let_readers_catch_panics() {
     let usual = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {

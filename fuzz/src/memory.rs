@@ -5,8 +5,8 @@
 
 use std::alloc::{GlobalAlloc, Layout, System};
 
-/// The largest single allocation. The inputs are a few KB; the largest thing that is meant to grow with what they say is
-/// the table of packed extents, 200 MiB at most.
+/// The largest single allocation. The inputs are a few KB; the largest thing that is meant to grow with what they say
+/// is the table of packed extents, 200 MiB at most.
 const ALLOCATION_BYTES_MAX: usize = 300 << 20;
 
 /// The system's allocator with a limit.

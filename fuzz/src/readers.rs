@@ -73,8 +73,8 @@ fn read_all(spec: &WorkloadSpec) -> Outcome {
     Ok((requests, notes))
 }
 
-/// The bytes in a file, as readers take files. A new one each time: some file systems write a file that is truncated and
-/// written again to the disk at once.
+/// The bytes in a file, as readers take files. A new one each time: some file systems write a file that is truncated
+/// and written again to the disk at once.
 fn written(bytes: &[u8]) -> NamedTempFile {
     let mut file = NamedTempFile::new().expect("a folder for temporary files");
     file.write_all(bytes).expect("room for a small file");
