@@ -227,7 +227,11 @@ class DieView:
         """The remaining work of the die's collection: plane, pages to read, pages to program, steps."""
 
     def waiting(self, class_: _Class, plane: int | None = None) -> int:
-        """Count the queued requests of a class; with ``plane``, of that plane of the die only."""
+        """Count the requests of a class that wait at the die, in its queue or for admission.
+
+        For ``"gc"``, collections that wait for the die count, too. With ``plane``, only those in the die's queue that
+        access this plane.
+        """
 
     def first(self, class_: _Class, plane: int | None = None) -> tuple[int, int, int, bool, int | None] | None:
         """Find the first request of a class: came, arrival_ns, units, is_urgent, plane or None."""
@@ -302,7 +306,7 @@ class TriggerView:
         """Planes of the drive."""
 
     def queued(self, die: int) -> int:
-        """Count the host requests that are queued at a die of the drive, or wait for its space."""
+        """Count the flash requests that wait at a die, also for its space, and 1 more while it executes a command."""
 
     def free_blocks(self, plane: int) -> int:
         """Erased blocks of a plane of the drive."""
@@ -345,11 +349,16 @@ class AllocationView:
     channel: int | None
     """The channel that the page has to stay on, if the drive has parity."""
     queued: npt.NDArray[np.uint32]
-    """Requests of the host that are queued at each die, or wait for its space."""
+    """Flash requests that wait at each die, also for its space, and 1 more while it executes a command."""
     free_pages: npt.NDArray[np.uint32]
-    """Pages of each die that the host may write before it has to wait for space."""
+    """Pages of each die that the host may write before it has to wait for space; if a collection moves the page, the
+    planes of each die that can take it.
+    """
     is_collecting: npt.NDArray[np.uint8]
-    """Whether a collection has reserved each die, or waits for it: 0 or 1."""
+    """Whether a collection has reserved each die, or waits for it: 0 or 1.
+
+    Always 0 if a collection moves the page, or the page is of a write that has waited for space.
+    """
 
 @final
 class TaskView:

@@ -296,7 +296,7 @@ def interval(values: list[float], least: float = 0.0) -> tuple[float, float]:
 
 _PERCENTILE = re.compile(r"p[0-9_]+(_ns)?")
 _BINS_LOG2 = 10
-"""Histograms of response times halve each power of two into 1,024 bins."""
+"""Histograms of response times have 1,024 bins from each power of two to the next."""
 
 
 def resolution(values_ns: list[float], metric: str) -> float:

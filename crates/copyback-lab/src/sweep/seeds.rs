@@ -81,8 +81,8 @@ fn is_percentile(name: &str) -> bool {
     last.is_some_and(|digits| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit() || byte == b'_'))
 }
 
-/// Bins of a histogram of response times for half of each power of two: three significant digits need 2,000 exact
-/// values, and the next power of two is 2,048.
+/// Bins of a histogram of response times from a power of two to the next: three significant digits need 2,000 exact
+/// values, the next power of two is 2,048, and half of these values lie between 1,024 and 2,048.
 const BINS: f64 = 1024.0;
 
 /// The width of the bin that ends with a value: 1 ns below 2,048 ns, and 1/2048 to 1/1024 of the value above.

@@ -29,11 +29,13 @@ pub struct AllocationView {
     unit: Option<u64>,
     /// The channel that the page has to stay on, if the drive has parity.
     channel: Option<u32>,
-    /// Requests of the host that are queued at each die, or wait for its space: `uint32`.
+    /// Flash requests that wait at each die, also for its space, and 1 more while it executes a command: `uint32`.
     queued: Py<PyAny>,
-    /// Pages of each die that the host may write before it has to wait for space: `uint32`.
+    /// Pages of each die that the host may write before it has to wait for space; if a collection moves the page, the
+    /// planes of each die that can take it: `uint32`.
     free_pages: Py<PyAny>,
-    /// Whether a collection has reserved each die, or waits for it: `uint8`, 0 or 1.
+    /// Whether a collection has reserved each die, or waits for it: `uint8`, 0 or 1. Always 0 if a collection moves the
+    /// page, or the page is of a write that has waited for space.
     is_collecting: Py<PyAny>,
 }
 

@@ -81,8 +81,9 @@ impl DieView {
         self.die.with(|die| die.geometry().planes_per_die)
     }
 
-    /// The number of queued requests of a class (`"gc"`, `"read"`, `"write"`); with `plane`, of that plane of the die
-    /// only.
+    /// The number of requests of a class (`"gc"`, `"read"`, `"write"`) that wait at the die, in its queue or for
+    /// admission; for `"gc"`, collections that wait for the die, too. With `plane`, only those in the die's queue that
+    /// access this plane.
     #[pyo3(signature = (class_, plane = None))]
     fn waiting(&self, class_: &str, plane: Option<u32>) -> PyResult<u32> {
         let class = class_named(class_)?;

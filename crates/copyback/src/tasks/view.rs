@@ -87,7 +87,7 @@ pub trait DriveView {
     fn geometry(&self) -> &Geometry;
     /// Erased blocks of a plane. Constant time.
     fn free_blocks(&self, plane: PlaneId) -> u32;
-    /// Requests of the host that are queued at a die, or wait for space there. Constant time.
+    /// Transactions that wait at a die, also for its space, and the command that it executes. Constant time.
     fn queued(&self, die: DieId) -> u32;
 }
 

@@ -45,11 +45,12 @@ pub enum Known {
 
 /// A policy's view of the dies.
 pub trait Load {
-    /// Whether background work holds the die.
+    /// Whether a job has reserved the die, or waits for it. False unless the page is of a write that arrives.
     fn is_collecting(&self, die: DieId) -> bool;
     /// Transactions that wait at the die, also for its space, and the command that it executes.
     fn queued(&self, die: DieId) -> u32;
-    /// Pages that the host may still write on the die before it must wait for space.
+    /// Pages that the host may still write on the die before it must wait for space; for a page that a relocation
+    /// moves, the planes of the die that can take it.
     fn free_pages(&self, die: DieId) -> u32;
     /// Whether the die itself has such pages, without the space that it shares with other dies.
     fn has_own_pages(&self, die: DieId) -> bool {

@@ -1,4 +1,5 @@
 //! Hotness: how often the host has recently written each unit (`ftl::frontier::hot_cold`), in a byte for each unit.
+//! Successive windows (`frontier.hot_window`) are the periods here, numbered from time 0.
 
 use crate::flash::geometry::Geometry;
 use crate::ftl::core::Move;
