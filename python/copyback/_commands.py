@@ -491,7 +491,7 @@ def config(
     workload: Path | None = None,
     set: Mapping[str, Setting] | None = None,
 ) -> str:
-    """Return the configuration of a run with every default filled in, as TOML.
+    """Return the configuration of a run with its defaults filled in, as TOML.
 
     Parameters
     ----------

@@ -136,7 +136,7 @@ pub fn compare(call: RunCall) -> Result<Runs, Failure> {
     reported(|| Ok(Runs { results: compare::compared(&call)?.results, call }))
 }
 
-/// The configuration of a run with every default filled in, as TOML.
+/// The configuration of a run with its defaults filled in, as TOML.
 ///
 /// # Errors
 /// Those of [`Experiment::plan_of_one`].

@@ -74,7 +74,7 @@ pub struct RunArgs {
     /// Scheme: a preset's name or a TOML file [default: baseline]
     #[arg(long, short = 'S', value_name = "SCHEME")]
     pub scheme: Option<String>,
-    /// Print the configuration with every default filled in, as TOML, and stop
+    /// Print the configuration with its defaults filled in, as TOML, and stop
     #[arg(long)]
     pub print_config: bool,
     /// Write the results as JSON in fio's layout, for tools that read it

@@ -52,7 +52,7 @@ pub struct Ran {
     is_stdout_taken: bool,
 }
 
-/// The configuration with every default filled in, as TOML.
+/// The configuration with its defaults filled in, as TOML.
 pub fn config_text(call: &RunCall) -> Result<String, Failure> {
     let plan = call.experiment.plan_of_one()?;
     // A configuration that a run would refuse is refused here, too.

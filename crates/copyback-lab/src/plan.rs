@@ -121,7 +121,7 @@ impl Planned {
 
     /// The whole configuration as an experiment that can be run again.
     pub fn config_text(&self, plan: &Plan) -> String {
-        let mut text = format!("# Scheme {}, every default filled in: `copyback run` takes this file.\n", self.scheme);
+        let mut text = format!("# Scheme {}, its defaults filled in: `copyback run` takes this file.\n", self.scheme);
         if let Some(name) = &plan.name {
             text.push_str(&format!("name = {}\n", toml::Value::from(name.as_str())));
         }

@@ -68,7 +68,7 @@ pub fn compare(
     })
 }
 
-/// The configuration of a run with every default filled in, as TOML. The options are those of `run`.
+/// The configuration of a run with its defaults filled in, as TOML. The options are those of `run`.
 #[pyfunction]
 pub fn config(py: Python<'_>, options: Bound<'_, PyDict>) -> PyResult<Py<PyAny>> {
     let options = Options::new(options);

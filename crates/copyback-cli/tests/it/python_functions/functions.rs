@@ -209,7 +209,7 @@ pub const FUNCTIONS: &[Function] = &[
     Function {
         name: "config",
         command: &["run"],
-        summary: Some("Return the configuration of a run with every default filled in, as TOML."),
+        summary: Some("Return the configuration of a run with its defaults filled in, as TOML."),
         more: "",
         result: "str",
         own: &[SET],
