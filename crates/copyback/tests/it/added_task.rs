@@ -13,7 +13,7 @@ use copyback::workload::Op;
 use std::sync::Arc;
 
 #[path = "../../../../docs/examples/refresh.rs"]
-mod refresh;
+pub mod refresh;
 
 /// A full drive of two dies that only reads, a page each millisecond for 100 ms.
 fn run(preemption: &str, maker: &PolicyMaker) -> Result<Outcome, RunError> {

@@ -1,6 +1,7 @@
 //! Does a drive behind another program's event loop answer as in a simulation? A server whose requests reach a running
 //! drive needs no more than this loop.
 
+use crate::added_task::refresh;
 use crate::common::{config, pages, run, unchecked};
 use copyback::host::config::SubpageWrites;
 use copyback::host::splitter::Splitter;
@@ -11,9 +12,6 @@ use copyback::sim::index::RequestId;
 use copyback::sim::queue::{EventQueue, Timer};
 use copyback::ssd::Ssd;
 use copyback::workload::{Op, Request};
-
-#[path = "../../../../docs/examples/refresh.rs"]
-mod refresh;
 
 /// The loop's own timer: the next arrival.
 const ARRIVAL: Timer = Timer(0);

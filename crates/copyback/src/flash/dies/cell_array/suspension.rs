@@ -61,7 +61,7 @@ impl<O: Observer> Flash<O> {
     }
 
     /// Suspends the command that [`Self::suspendable`] returned; if the array has not begun it, as soon as it does.
-    /// When the die takes a read, its event returns [`ArrayEnd::DelayElapsed`].
+    /// When the die takes a read, its event returns [`DelayElapsed`](super::ArrayEnd::DelayElapsed).
     pub fn suspend(&mut self, die: DieId, events: &mut EventQueue) {
         let latency_ns = self.rules.commands.suspend.map_or(0, |device| device.latency.0);
         let mut way = self.path(die);
