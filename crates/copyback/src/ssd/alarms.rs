@@ -1,4 +1,4 @@
-//! Alarms: the events of a drive other than the ends of commands.
+//! Alarms: the events of a drive other than the ends of commands and of idle times.
 
 use super::back_end::BackEnd;
 use crate::sim::queue::{EventQueue, Timer};

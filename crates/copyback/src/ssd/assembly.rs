@@ -126,7 +126,7 @@ fn collector(config: &BackEndConfig<'_>, ftl: &Ftl, timers: Timers) -> Collector
     }
 }
 
-/// The host's data in DRAM; the buffer is added later.
+/// The host's side of the controller; the buffer is added later.
 fn host_side(config: &BackEndConfig<'_>, ftl: &Ftl, alarms: Alarms) -> HostSide {
     let geometry = &ftl.geometry;
     let delays = config.tasks.delays.as_ref();

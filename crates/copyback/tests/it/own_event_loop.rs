@@ -3,6 +3,7 @@
 
 use crate::added_task::refresh;
 use crate::common::{config, pages, run, unchecked};
+use copyback::host::TRANSACTIONS_MAX;
 use copyback::host::config::SubpageWrites;
 use copyback::host::splitter::Splitter;
 use copyback::run::config::RunConfig;
@@ -12,9 +13,12 @@ use copyback::sim::index::RequestId;
 use copyback::sim::queue::{EventQueue, Timer};
 use copyback::ssd::Ssd;
 use copyback::workload::{Op, Request};
+use std::collections::VecDeque;
 
 /// The loop's own timer: the next arrival.
 const ARRIVAL: Timer = Timer(0);
+/// No script here needs as many events.
+const EVENTS_MAX: u32 = 10_000_000;
 /// The timers of the drive follow it.
 const FIRST_OF_DRIVE: u32 = 1;
 
@@ -24,6 +28,8 @@ struct Host<'a> {
     events: EventQueue,
     script: &'a [Request],
     begun: usize,
+    /// Requests that began, and the rest of each: the drive was full.
+    rest: VecDeque<(RequestId, Splitter)>,
     /// Response times, by request.
     responses_ns: Vec<Option<u64>>,
 }
@@ -34,7 +40,7 @@ impl<'a> Host<'a> {
         let timers = FIRST_OF_DRIVE + Ssd::timers(&ftl.geometry);
         let ssd = Ssd::new(&config.ssd(SubpageWrites::ReadModifyWrite), ftl, FIRST_OF_DRIVE, true, false);
         let events = EventQueue::new(timers as usize);
-        Self { ssd, events, script, begun: 0, responses_ns: vec![None; script.len()] }
+        Self { ssd, events, script, begun: 0, rest: VecDeque::new(), responses_ns: vec![None; script.len()] }
     }
 
     /// Handles all events, each with what follows from it. Returns the response times, and the blocks that background
@@ -43,11 +49,14 @@ impl<'a> Host<'a> {
         self.ssd.begin_run(&mut self.events);
         self.begin_due();
         self.settle();
-        while let Some((_, timer)) = self.events.pop() {
+        for handled in 0.. {
+            let Some((_, timer)) = self.events.pop() else { break };
+            assert!(handled < EVENTS_MAX, "the drive does not come to rest");
             if timer != ARRIVAL {
                 self.ssd.on_event(timer.0 - FIRST_OF_DRIVE, &mut self.events);
                 self.take_completions();
             }
+            self.submit_rest();
             self.begin_due();
             self.settle();
         }
@@ -68,15 +77,31 @@ impl<'a> Host<'a> {
             self.ssd.begin(id, request.arrival_ns, request.priority, self.begun as u64);
             self.begun += 1;
             let geometry = self.ssd.back_end().geometry();
-            let mut splitter = Splitter::new(request, geometry.unit_bytes, geometry.units_per_logical_page);
-            if request.op == Op::Trim {
+            let splitter = Splitter::new(request, geometry.unit_bytes, geometry.units_per_logical_page);
+            self.rest.push_back((id, splitter));
+            self.submit_rest();
+        }
+    }
+
+    /// Submits requests in the order of their arrival, as far as the drive has room for their transactions.
+    fn submit_rest(&mut self) {
+        while let Some((id, mut splitter)) = self.rest.pop_front() {
+            let op = splitter.op();
+            if op == Op::Trim {
                 let (first, units) = splitter.rest();
                 self.ssd.trim(first, units, &mut self.events);
             } else {
-                splitter.by_ref().for_each(|part| self.ssd.submit(id, part, request.op, &mut self.events));
+                while !self.ssd.is_full() {
+                    let Some(part) = splitter.next() else { break };
+                    self.ssd.submit(id, part, op, &mut self.events);
+                }
+                if self.ssd.is_full() {
+                    self.rest.push_front((id, splitter));
+                    return self.take_completions();
+                }
             }
             self.take_completions();
-            if let Some(completion) = self.ssd.end_of_split(id, now_ns) {
+            if let Some(completion) = self.ssd.end_of_split(id, self.events.now_ns()) {
                 self.end(completion.request);
             }
         }
@@ -130,6 +155,16 @@ fn a_drive_behind_another_loop_answers_as_in_a_simulation() {
         let expected: Vec<u64> = simulated.requests.iter().map(|request| request.response_ns).collect();
         assert_eq!(Host::new(&config, &script).run(), (expected, 0), "{tables}");
     }
+}
+
+/// Requests of more pages than a drive takes at a time: the rest is submitted as others end.
+#[test]
+fn a_full_drive_gets_the_rest_later() {
+    let config = config("precondition = { mode = \"sequential\" }");
+    let script: Vec<Request> = (0..24_000).map(|i| pages(Op::Read, 0, i * 3 % 90, 3)).collect();
+    assert!(script.len() * 3 > TRANSACTIONS_MAX);
+    let expected: Vec<u64> = run(&config, script.clone()).requests.iter().map(|request| request.response_ns).collect();
+    assert!(Host::new(&config, &script).run() == (expected, 0), "responses differ");
 }
 
 /// `Ssd::begin_run` sets the first alarm of a background task: blocks are refreshed before the first request.

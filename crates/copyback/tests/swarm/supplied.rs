@@ -4,7 +4,7 @@ use copyback::ftl::blocks::Blocks;
 use copyback::run::config::RunConfig;
 use copyback::run::policies::{Policies, PolicyMaker};
 use copyback::sim::index::BlockId;
-use copyback::tasks::background::BackgroundTask;
+use copyback::tasks::background::{BackgroundTask, TaskLevel};
 use std::sync::{Arc, OnceLock};
 
 #[path = "../../../../docs/examples/refresh.rs"]
@@ -54,6 +54,10 @@ impl Limited {
 }
 
 impl BackgroundTask for Limited {
+    fn on_read(&mut self, block: BlockId) {
+        self.task.on_read(block);
+    }
+
     fn on_program(&mut self, block: BlockId, page_offset: u32, now_ns: u64) {
         self.task.on_program(block, page_offset, now_ns);
     }
@@ -77,5 +81,9 @@ impl BackgroundTask for Limited {
 
     fn pick(&self, blocks: &Blocks) -> Option<BlockId> {
         self.task.pick(blocks)
+    }
+
+    fn level(&self) -> TaskLevel {
+        self.task.level()
     }
 }

@@ -1,4 +1,4 @@
-//! Registered drives collect ahead of need, while the array is idle: Proactive idle.
+//! Registered drives (below `trigger.report`) collect ahead of need, while the array is idle: Proactive idle.
 //!
 //! Source: tc12 Section 4.3.2. As `ggc-reactive-selective`. In addition, the array is polled. If no drive has served or
 //! queued a request for `idle_after`, the registered drives are forced until no more blocks can be freed (by default:

@@ -127,7 +127,6 @@ pub trait VictimPolicy {
     /// A full block was chosen.
     fn on_take(&mut self, blocks: &Blocks, plane: PlaneId, block: BlockId);
     /// Fetches what [`VictimPolicy::on_invalidate`] will touch for a block into the processor's cache.
-    #[inline(always)]
     fn prefetch(&self, _block: BlockId) {}
     /// Which of the planes' full blocks to collect.
     fn pick(&mut self, view: VictimView<'_>) -> Option<BlockId>;

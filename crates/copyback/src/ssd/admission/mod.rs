@@ -98,6 +98,11 @@ impl BackEnd {
         if self.ftl.allocation().is_static() { plane } else { PlaneId::NONE }
     }
 
+    /// A plane's die, and the plane itself if addresses determine planes.
+    pub(in crate::ssd) fn bound_of(&self, plane: PlaneId) -> (DieId, PlaneId) {
+        (self.geometry.die_of(plane), self.bound_plane(plane))
+    }
+
     /// The die and plane to which the page of a unit goes.
     pub(crate) fn place(&mut self, unit: LogicalUnit) -> PagePlacement {
         let home = self.home(unit);

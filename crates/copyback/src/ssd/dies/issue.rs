@@ -1,5 +1,5 @@
-//! Issue: a ready die takes its next command. The addresses of host transactions are bound here; those of jobs in
-//! `gc::steps`.
+//! Issue: a ready die takes its next command, and every command goes to the flash from here, those of jobs, too. Reads
+//! of the host are bound here, writes in `write_binding`, steps of jobs in `gc::steps`.
 
 use crate::dispatch::compose::{self, HostPages, JoiningReads, JoiningWrite};
 use crate::dispatch::order::{Class, Heads, OrderPolicy, OrderView};

@@ -160,7 +160,7 @@ impl BackEnd {
     }
 
     /// The run begins: sets the first alarm.
-    pub(crate) fn begin_run(&mut self, events: &mut EventQueue) {
+    pub(in crate::ssd) fn begin_run(&mut self, events: &mut EventQueue) {
         self.gc.background.schedule_alarms(events);
     }
 

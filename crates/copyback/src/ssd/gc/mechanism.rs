@@ -189,7 +189,10 @@ impl BackEnd {
     /// Whether writes of the host go to log blocks.
     #[inline(always)]
     pub(in crate::ssd) fn writes_to_logs(&self) -> bool {
-        self.mechanism() == Mechanism::Merges
+        match self.mechanism() {
+            Mechanism::Merges => true,
+            Mechanism::Jobs | Mechanism::Relocations => false,
+        }
     }
 
     /// Whether a write that begins to wait for a page may find one on another die at once: while it waited for the

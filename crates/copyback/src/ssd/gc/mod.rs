@@ -20,4 +20,3 @@ pub(crate) mod relocations;
 pub(crate) mod start;
 pub(crate) mod step_partners;
 pub(crate) mod steps;
-pub(crate) mod suspension;

@@ -7,6 +7,8 @@
 //!
 //! A read may also suspend a step that is in the array (`suspension`).
 
+mod suspension;
+
 use crate::dispatch::index::place_of;
 use crate::dispatch::order::{Class, Heads};
 use crate::flash::command::{Command, FlashOp, Source};
@@ -24,13 +26,13 @@ use crate::tasks::gc::trigger::TriggerPolicy;
 use crate::tasks::job::{Job, Step};
 
 /// A search for the first waiting request that may preempt.
-pub(super) struct FirstQuery<'a> {
-    pub(super) view: &'a PreemptionView<'a>,
+struct FirstQuery<'a> {
+    view: &'a PreemptionView<'a>,
     /// Only requests with a smaller sequence number.
-    pub(super) before: u64,
-    pub(super) pairing: &'a StepPartners<'a>,
+    before: u64,
+    pairing: &'a StepPartners<'a>,
     /// The suspended command: no read of a block that it changes.
-    pub(super) suspended: Option<&'a Command>,
+    suspended: Option<&'a Command>,
 }
 
 impl BackEnd {
@@ -184,7 +186,7 @@ impl BackEnd {
     /// them wait if the collection must not be delayed for ever: writes wait for its space, or the hard watermark
     /// prohibits writes until its end. If data goes to other dies, writes anywhere may wait for this collection, and
     /// other collections for moves that arrive here.
-    pub(super) fn fence(&self, die: DieId, view: &PreemptionView<'_>) -> Fence {
+    fn fence(&self, die: DieId, view: &PreemptionView<'_>) -> Fence {
         let waits = self.dies[die].waiting_for_space() > 0 || self.moves_wait_for(die);
         let is_needed = view.state != State::AllAllowed || waits;
         if is_needed { Fence::All } else { self.scheme.preemption.fence() }
@@ -278,7 +280,7 @@ impl BackEnd {
     }
 
     /// Checks that a request may preempt a collection with so few free blocks.
-    pub(super) fn check_hard_watermark(&self, die: DieId, is_write: bool) {
+    fn check_hard_watermark(&self, die: DieId, is_write: bool) {
         let free = self.free_of_collection(die);
         if free >= self.scheme.settings.collection.hard_watermark {
             return;
@@ -293,7 +295,7 @@ impl BackEnd {
         );
     }
 
-    pub(super) fn view<'a>(&self, seen: &'a VisibleDie<'_>, id: JobId, step: NextStep) -> PreemptionView<'a> {
+    fn view<'a>(&self, seen: &'a VisibleDie<'_>, id: JobId, step: NextStep) -> PreemptionView<'a> {
         let job = &self.gc.jobs[id];
         let pages_moved = (job.programmed() as u32).div_ceil(self.geometry.units_per_page);
         PreemptionView { state: self.collection_state(seen.id), step, pages_moved, now_ns: seen.now_ns, die: seen }
@@ -309,7 +311,7 @@ impl BackEnd {
 
     /// The first request of a queue that may go before the collection's next step, and is not to be served by that
     /// step.
-    pub(super) fn first_admitted(&self, die: DieId, queue: Queue, asked: &FirstQuery) -> Option<TxnId> {
+    fn first_admitted(&self, die: DieId, queue: Queue, asked: &FirstQuery) -> Option<TxnId> {
         self.head(die, queue)?;
         if queue == Queue::Write && !self.scheme.preemption.serves_writes() {
             return None;

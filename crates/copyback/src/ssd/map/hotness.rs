@@ -5,7 +5,7 @@ use crate::flash::geometry::Geometry;
 use crate::ftl::core::Move;
 use crate::ftl::frontier::Stream;
 use crate::ftl::frontier::hot_cold::{HotCold, UPDATES_MAX};
-use crate::sim::index::{DieId, JobId, LogicalUnit, PageId, PlaneId};
+use crate::sim::index::{JobId, LogicalUnit, PageId, PlaneId};
 use crate::ssd::back_end::BackEnd;
 
 /// Period numbers repeat from 1 to this; 0 means none.
@@ -131,11 +131,6 @@ impl BackEnd {
             job.hot_mut().extend(moves.iter().filter(|m| is_hot(m)));
             moves.retain(|m| !is_hot(m));
         }
-    }
-
-    /// A plane's die, and the plane itself if addresses determine planes.
-    pub(in crate::ssd) fn bound_of(&self, plane: PlaneId) -> (DieId, PlaneId) {
-        (self.geometry.die_of(plane), self.bound_plane(plane))
     }
 }
 

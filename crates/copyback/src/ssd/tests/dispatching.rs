@@ -26,7 +26,7 @@ const A: Source = Source::HOST;
 const B: Source = Source::GC;
 
 struct Hand {
-    drive: BackEnd,
+    back_end: BackEnd,
     events: EventQueue,
     /// Comes up when a scene is to go on.
     clock: Timer,
@@ -81,9 +81,9 @@ impl Hand {
         let timers = Timers { alarms: Alarms(0), first: ALARMS };
         let clock = Timer(ALARMS + BackEnd::timers(&ftl.geometry));
         let events = EventQueue::new(clock.0 as usize + 1);
-        let drive = BackEnd::new(&config.back_end(), ftl, timers, false, false);
+        let back_end = BackEnd::new(&config.back_end(), ftl, timers, false, false);
         let (names, ends) = (Vec::new(), Vec::new());
-        Self { drive, events, clock, names, ends, most: [0; 2], shares: Vec::new() }
+        Self { back_end, events, clock, names, ends, most: [0; 2], shares: Vec::new() }
     }
 
     /// A task hands over a request for a die: a read, or a program.
@@ -94,12 +94,12 @@ impl Hand {
         };
         let txn = Txn { task, ..Txn::new(role, unit, 1, DieId(die), plane) };
         let id = self.name(name, txn);
-        self.drive.submit(id, &mut self.events);
+        self.back_end.submit(id, &mut self.events);
         self.look();
     }
 
     fn name(&mut self, name: &'static str, txn: Txn) -> TxnId {
-        let id = self.drive.add_txn(txn);
+        let id = self.back_end.add_txn(txn);
         assert!(self.names.iter().all(|&(other, _)| other != id), "no number is given twice");
         self.names.push((id, name));
         id
@@ -110,21 +110,21 @@ impl Hand {
         if end_ns < u64::MAX {
             self.events.schedule(self.clock, end_ns);
         }
-        self.drive.dispatch_ready(&mut self.events);
+        self.back_end.dispatch_ready(&mut self.events);
         while let Some((now_ns, timer)) = self.events.pop()
             && timer != self.clock
         {
             match timer.0.checked_sub(ALARMS) {
-                Some(local) => drop(self.drive.on_event(local, &mut self.events)),
-                None => self.drive.on_alarm(Alarm::at(timer.0), &mut self.events),
+                Some(local) => drop(self.back_end.on_event(local, &mut self.events)),
+                None => self.back_end.on_alarm(Alarm::at(timer.0), &mut self.events),
             }
-            while let Some(id) = self.drive.take_done() {
+            while let Some(id) = self.back_end.take_done() {
                 match self.names.iter().find(|&&(other, _)| other == id) {
                     Some(&(_, name)) => self.ends.push((name, now_ns)),
-                    None => self.drive.end_map_txn(id, &mut self.events),
+                    None => self.back_end.end_map_txn(id, &mut self.events),
                 }
             }
-            self.drive.dispatch_ready(&mut self.events);
+            self.back_end.dispatch_ready(&mut self.events);
             self.look();
         }
     }
@@ -132,14 +132,14 @@ impl Hand {
     fn look(&mut self) {
         let debits = self.debits();
         self.most = [0, 1].map(|task| self.most[task].max(debits[task]));
-        let Some(share) = self.drive.share_percent(B) else { return };
+        let Some(share) = self.back_end.share_percent(B) else { return };
         if self.shares.last().is_none_or(|&(_, before)| before != share) {
             self.shares.push((self.events.now_ns(), share));
         }
     }
 
     fn debits(&self) -> [u32; 2] {
-        [A, B].map(|task| self.drive.admission.control.windows().debit(task))
+        [A, B].map(|task| self.back_end.admission.control.windows().debit(task))
     }
 
     fn ends(mut self) -> Vec<(&'static str, u64)> {
@@ -154,7 +154,7 @@ impl Hand {
 fn the_examples_of_debit_scheduling() {
     let shares = "{ policy = \"fixed\", gc = 37.5 }";
     let mut hand = Hand::new(4, &format!("{{ policy = \"debit\", slots = 2, shares = {shares} }}"));
-    hand.drive.admission.control.set_active(B, true);
+    hand.back_end.admission.control.set_active(B, true);
     for (name, task, role, die) in
         [("A0", A, Role::Write, 0), ("B0", B, Role::Read, 0), ("B1", B, Role::Write, 1), ("B3", B, Role::Read, 3)]
     {
@@ -170,7 +170,7 @@ fn the_examples_of_debit_scheduling() {
     assert_eq!(hand.debits(), [2, 3], "B is at its limit");
     hand.run_until(READ_NS);
     // Fig. 3b: B3 has ended, and b2 entered past b1.
-    assert_eq!((hand.debits(), hand.drive.admission.control.windows().used(DieId(1))), ([2, 3], 2));
+    assert_eq!((hand.debits(), hand.back_end.admission.control.windows().used(DieId(1))), ([2, 3], 2));
     let expected = [
         ("A0", PROGRAM_NS),
         ("B0", 601_200),
@@ -204,7 +204,7 @@ fn one_queue_blocks_what_others_let_pass() {
 /// The order in which requests of two tasks are served by one chip, of `count` each.
 fn served(admit: &str, b: Role, count: usize) -> String {
     let mut hand = Hand::new(1, admit);
-    hand.drive.admission.control.set_active(B, true);
+    hand.back_end.admission.control.set_active(B, true);
     (0..count).for_each(|_| hand.hand("A", A, Role::Read, 0));
     (0..count).for_each(|_| hand.hand("B", B, b, 0));
     hand.run_until(u64::MAX);

@@ -119,6 +119,7 @@ macro_rules! tasks {
         $hash $dispatch
         #[allow(missing_docs)]
         pub enum Background { $( $variant($module::Policy) ),+ }
+
         /// The sources of tasks, in the order of the registry.
         const OF_TASKS: &[Source] = &[$( $module::SOURCE ),+];
 

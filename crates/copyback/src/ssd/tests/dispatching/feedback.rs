@@ -27,17 +27,17 @@ fn collecting(writes: &[(u64, u32)], end_ns: u64) -> Hand {
             }
         }
     });
-    assert_eq!(hand.drive.ftl.free_blocks(), 45);
+    assert_eq!(hand.back_end.ftl.free_blocks(), 45);
     hand.look();
     hand.run_until(BEGIN_NS);
-    hand.drive.begin_relocation(BlockId(0), B, &mut hand.events);
+    hand.back_end.begin_relocation(BlockId(0), B, &mut hand.events);
     let mut dies = 1..9;
     for &(at_ns, count) in writes {
         hand.run_until(at_ns);
         dies.by_ref().take(count as usize).for_each(|die| hand.hand("write", A, Role::Write, die));
     }
     hand.run_until(end_ns);
-    assert_eq!(hand.drive.gc.relocations.count_of(B), 1, "the collection is under way to the end");
+    assert_eq!(hand.back_end.gc.relocations.count_of(B), 1, "the collection is under way to the end");
     hand
 }
 
@@ -54,7 +54,7 @@ fn shares(hand: &Hand) -> Vec<(u64, u64)> {
 fn a_share_changes_once_a_millisecond_from_activation_on() {
     let writes = [(70_000, 1), (500_000, 1), (BEGIN_NS + MS - 1, 1), (1_100_000, 2), (2_500_000, 3)];
     let hand = collecting(&writes, BEGIN_NS + 4 * MS);
-    assert_eq!(hand.drive.ftl.free_blocks(), 45 - 9);
+    assert_eq!(hand.back_end.ftl.free_blocks(), 45 - 9);
     let at = |period: u64| BEGIN_NS + period * MS;
     let expected = [(0, 0), (at(1), 300_000), (at(2), 670_000), (at(3), 1_153_000), (at(4), 1_587_700)];
     assert_eq!(shares(&hand), expected);

@@ -31,8 +31,8 @@ fn a7(admit: &str) -> Hand {
     ["read", "read", "read", "fourth read"].into_iter().for_each(|name| hand_both(name, Role::Read));
     hand_both("write", Role::Write);
     hand_both("fifth read", Role::Read);
-    let collecting = [0, 1].map(|plane| hand.drive.gc.relocations.is_relocating_on(PlaneId(plane)));
-    assert_eq!((hand.drive.dies.waiting_for_space(), collecting, hand.debits()), (2, [true, false], [8, 0]));
+    let collecting = [0, 1].map(|plane| hand.back_end.gc.relocations.is_relocating_on(PlaneId(plane)));
+    assert_eq!((hand.back_end.dies.waiting_for_space(), collecting, hand.debits()), (2, [true, false], [8, 0]));
     hand
 }
 
@@ -42,7 +42,7 @@ fn after_the_first_reads(hand: &mut Hand) -> ([bool; 2], [u32; 2]) {
     assert_eq!((hand.debits(), hand.ends.len()), ([8, 0], 0));
     hand.run_until(READ_NS);
     assert_eq!(hand.ends, [("read", READ_NS); 2]);
-    ([A, B].map(|task| hand.drive.admission.control.windows().waiting(DieId(0)).has(task)), hand.debits())
+    ([A, B].map(|task| hand.back_end.admission.control.windows().waiting(DieId(0)).has(task)), hand.debits())
 }
 
 /// With a guard of one request the collection gets the first slot of chip 0 that becomes free, at 60,240, and the
@@ -58,7 +58,11 @@ fn a_collection_enters_the_first_slot_before_the_host() {
         let of_name = |name: &str| hand.ends.iter().filter(|(n, _)| *n == name).map(|end| end.1).collect::<Vec<_>>();
         assert_eq!(of_name("fourth read"), [4 * READ_NS; 2], "{admit}");
         assert_eq!(of_name("fifth read"), [5 * READ_NS, 6 * READ_NS], "{admit}");
-        assert_eq!((hand.ends.len(), hand.drive.dies.waiting_for_space(), hand.debits()), (12, 0, [0, 0]), "{admit}");
+        assert_eq!(
+            (hand.ends.len(), hand.back_end.dies.waiting_for_space(), hand.debits()),
+            (12, 0, [0, 0]),
+            "{admit}"
+        );
         // After the fifth read the collection's unit is programmed into a block whose other pages the host then uses.
         assert_eq!(of_name("write")[0], 6 * READ_NS + 2 * PROGRAM_NS, "{admit}");
     }
@@ -72,7 +76,7 @@ fn without_a_guard_nobody_helps_the_host() {
     assert_eq!(after_the_first_reads(&mut hand), ([false, true], [8, 0]));
     hand.run_until(u64::MAX);
     assert_eq!((hand.ends.len(), hand.events.now_ns()), (10, 5 * READ_NS));
-    assert_eq!((hand.drive.dies.waiting_for_space(), hand.debits(), hand.most), (2, [0, 0], [8, 0]));
+    assert_eq!((hand.back_end.dies.waiting_for_space(), hand.debits(), hand.most), (2, [0, 0], [8, 0]));
 
     let mut hand = a7("{ policy = \"strict\", slots = 4, guard = 0 }");
     assert_eq!(after_the_first_reads(&mut hand), ([false, true], [8, 0]));
@@ -92,12 +96,12 @@ fn the_guard_leaves_shares_as_they_are() {
         (0..8).for_each(|_| read_both(&mut hand));
         hand.hand("write", A, Role::Write, 0);
         (0..32).for_each(|_| read_both(&mut hand));
-        assert_eq!((hand.debits(), hand.drive.dies.waiting_for_space()), ([16, 0], 1));
+        assert_eq!((hand.debits(), hand.back_end.dies.waiting_for_space()), ([16, 0], 1));
         hand.run_until(6 * READ_NS);
         assert_eq!(hand.debits(), [13, 3], "guard {guard}");
-        while hand.drive.dies.waiting_for_space() > 0 {
+        while hand.back_end.dies.waiting_for_space() > 0 {
             let [host, _] = hand.debits();
-            assert!(host <= 13 && hand.drive.gc.relocations.count() == 1, "guard {guard}: {host} of the host");
+            assert!(host <= 13 && hand.back_end.gc.relocations.count() == 1, "guard {guard}: {host} of the host");
             hand.run_until(hand.events.now_ns() + READ_NS);
         }
         assert_eq!(hand.most, [16, 3], "guard {guard}");

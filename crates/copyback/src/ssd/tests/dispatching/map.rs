@@ -26,27 +26,27 @@ fn mapped_under(admit: &str, more: &str) -> Hand {
         }
         ftl.write_page(PlaneId(4), &[LogicalUnit(ftl.geometry.first_map_unit())], 0);
     });
-    assert_eq!(hand.drive.home(LogicalUnit(hand.drive.geometry.first_map_unit())).die, DieId(1));
-    hand.drive.admission.control.set_active(B, true);
+    assert_eq!(hand.back_end.home(LogicalUnit(hand.back_end.geometry.first_map_unit())).die, DieId(1));
+    hand.back_end.admission.control.set_active(B, true);
     hand
 }
 
 impl Hand {
     /// The collection begins to update the first translation page: a read, and a program.
     fn update(&mut self) {
-        self.drive.update_owed(0, B, &mut self.events);
+        self.back_end.update_owed(0, B, &mut self.events);
     }
 
     /// A read of the host that has to look up the place of its data.
     fn read_by_map(&mut self, name: &'static str) {
         let id = self.name(name, Txn::new(Role::Read, LogicalUnit(100), 1, DieId::NONE, PlaneId::NONE));
-        self.drive.look_up_first(id, &mut self.events);
+        self.back_end.look_up_first(id, &mut self.events);
         self.look();
     }
 
     /// Whether requests of the collection wait in front of a die.
     fn collection_waits(&self, die: u32) -> bool {
-        self.drive.admission.control.windows().waiting(DieId(die)).has(B)
+        self.back_end.admission.control.windows().waiting(DieId(die)).has(B)
     }
 }
 
@@ -148,7 +148,7 @@ fn a_read_of_the_map_is_a_task_of_its_own_under_qosfc() {
         let mut hand = mapped_under(admit, "");
         hand.hand("first read", A, Role::Read, 4);
         hand.read_by_map("read");
-        let waiting = hand.drive.admission.control.windows().waiting(DieId(4));
+        let waiting = hand.back_end.admission.control.windows().waiting(DieId(4));
         assert_eq!([A, Source::MAP].map(|own| waiting.has(own)), [A, Source::MAP].map(|own| own == task), "{admit}");
     }
 }

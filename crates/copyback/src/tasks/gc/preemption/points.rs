@@ -33,8 +33,8 @@
 //!   priority").
 //! - `fence` (default `"none"`): which requests that arrive while others preempt wait for the next point. `"none"`:
 //!   they preempt, too ("all incoming requests are allowed" in state 1; "continuous GC preemption" can use up the free
-//!   blocks, and T_hard exists for that case: Sections III-D, IV-B4). `"writes"`: writes wait. `"all"`: all wait, so
-//!   that a point serves only the requests that waited when it opened.
+//!   blocks, and `trigger.hard` exists for that case: Sections III-D, IV-B4). `"writes"`: writes wait. `"all"`: all
+//!   wait, so that a point serves only the requests that waited when it opened.
 //! - `at_hard` (default `"writes"`): which requests the hard watermark excludes: `"writes"`, as in Fig. 7, or `"all"`,
 //!   as in Section IV-B4.
 

@@ -106,7 +106,6 @@ pub trait TriggerPolicy {
         0
     }
     /// Whether a scope with this much free is below the hard watermark.
-    #[inline]
     fn is_below_hard(&self, free: u32) -> bool {
         free < self.hard_watermark()
     }

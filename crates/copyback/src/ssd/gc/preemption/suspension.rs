@@ -3,13 +3,13 @@
 //! If the policy and the device suspend commands, a read that waits while a step is in the array may suspend it: the
 //! die's preemption point opens during the step. Reads go one by one; then the step resumes, and the point closes.
 
+use super::FirstQuery;
 use crate::dispatch::index::place_of;
 use crate::flash::command::Command;
 use crate::sim::index::{DieId, JobId, TxnId};
 use crate::sim::queue::EventQueue;
 use crate::ssd::back_end::{BackEnd, Queue};
 use crate::ssd::dies::die::PreemptionPoint;
-use crate::ssd::gc::preemption::FirstQuery;
 use crate::ssd::gc::step_partners::StepPartners;
 use crate::tasks::gc::preemption::NextStep;
 
