@@ -35,7 +35,7 @@ pub trait ShownPart: Send + Sync {
     /// Sets the status until requests are served.
     fn set_status(&self, what: Cow<'static, str>);
 
-    /// Starts the clock of speeds.
+    /// Speeds (requests and page operations in a second) are computed from now on.
     fn restart(&mut self);
 
     /// One more step has ended, of this name.
@@ -103,7 +103,7 @@ impl Bar {
         }
     }
 
-    /// Starts the clock of speeds.
+    /// Speeds (requests and page operations in a second) are computed from now on.
     pub fn restart(&mut self) {
         if let Some(shown) = &mut self.shown {
             shown.restart();

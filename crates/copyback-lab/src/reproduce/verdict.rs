@@ -4,9 +4,10 @@
 //! distance from 1, in per cent.
 //!
 //! - Direction: the measured effect has the sign of the published one, and at least half a point. Over several seeds it
-//!   is also larger than half of the 95 % interval of its mean. A published effect below one point claims that nothing
-//!   changes. This holds if the measured effect, with its interval, is at most 5 points; otherwise the verdict is
-//!   `effect`.
+//!   is also larger than half of the 95 % interval of its mean. A published effect below one point (and below the
+//!   claim's own tolerance, if it has one) claims that nothing changes. This holds if the measured effect, with its
+//!   interval, is at most 5 points. Otherwise the verdict is `unclear` if the effect alone is at most 5 points, or at
+//!   most half of the interval; else it is `effect`.
 //! - Size: `met` if the measured effect differs from the published one by at most a quarter of it, or by 5 points if
 //!   these are more, and is at most twice as large; otherwise `smaller` or `larger`.
 //! - A claim may state its own tolerance instead of the quarter and the 5 points. If it is below half a point, it also
@@ -169,7 +170,7 @@ fn within(measured: f64, least: f64, most: f64) -> Verdict {
 }
 
 impl Verdict {
-    /// As tables print it: in the words of the verdicts on headlines, but with the side of a miss in size.
+    /// As tables print it: `holds` and `control, too` as for headlines, the others by their names.
     pub fn shown(self) -> &'static str {
         match self {
             Self::Met => "holds",

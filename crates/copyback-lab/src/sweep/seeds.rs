@@ -85,7 +85,7 @@ fn is_percentile(name: &str) -> bool {
 /// values, the next power of two is 2,048, and half of these values lie between 1,024 and 2,048.
 const BINS: f64 = 1024.0;
 
-/// The width of the bin that ends with a value: 1 ns below 2,048 ns, and 1/2048 to 1/1024 of the value above.
+/// The width of the bin that ends with a value: 1 ns for a value below 2,048 ns, otherwise 1/2048 to 1/1024 of it.
 fn bin_width(value_ns: f64) -> f64 {
     2f64.powi((value_ns.max(1.0).log2().floor() - BINS.log2()).max(0.0) as i32)
 }

@@ -19,8 +19,8 @@ pub struct OwnMoves {
     pub has_begun: bool,
 }
 
-/// Moves on a drive, or on a channel, that may go to the open block of any plane, which the host also writes: the
-/// blocks kept for moves are a common pool.
+/// The common pool of pages for moves, on a drive or on a channel whose moves may go to the open block of any plane.
+/// The host writes these blocks, too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MovePool {
     /// Pages that all planes have left for moves.
@@ -39,7 +39,7 @@ pub struct MovePool {
 pub trait JobSpace {
     /// Pages that the job of a plane has still to program there. Zero if moves may go anywhere.
     fn own_moves(&self, plane: PlaneId) -> OwnMoves;
-    /// The moves that may go to any plane of this plane's pool; `None` if the plane shares no pool.
+    /// The pool that this plane shares with others; `None` if it shares none.
     fn move_pool(&self, plane: PlaneId) -> Option<MovePool>;
 }
 

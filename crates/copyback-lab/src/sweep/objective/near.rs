@@ -75,9 +75,10 @@ fn written(name: &str) -> &str {
 }
 
 /// A question with the names that an unknown name may mean; empty if none is near. The order of names: words of other
-/// programs, names with the same last part (`read.mean` for `mean`), names that begin with the word
-/// (`write_amplification.total` for `flash.write_amplification`), names with a similar spelling. For a percentile that
-/// is not measured, the nearest one is suggested: `read.p50` for `read.p42`.
+/// programs, names with the same parts in another order, numbers of a workload or of the word's own table, names with
+/// the same last part (`read.mean` for `mean`), names that have this part elsewhere (`write_amplification.total` for
+/// `flash.write_amplification`), names with a similar spelling. For a percentile that is not measured, the nearest one
+/// is suggested: `read.p50` for `read.p42`.
 pub fn near_names<'a>(word: &str, all: impl Iterator<Item = &'a str>) -> String {
     let all: Vec<&str> = all.collect();
     let meant = synonyms(word, &all);
@@ -133,7 +134,7 @@ pub fn near_names<'a>(word: &str, all: impl Iterator<Item = &'a str>) -> String 
     question(&near.iter().map(|name| written(name).to_owned()).collect::<Vec<_>>())
 }
 
-/// A percentile, written with or without a sign behind the second digit: `p999` is `p99_9`.
+/// A percentile whose decimal point may be left out: `p999` is `p99_9`.
 fn below_100(mut percentile: f64) -> f64 {
     while percentile > 100.0 && percentile.is_finite() {
         percentile /= 10.0;
