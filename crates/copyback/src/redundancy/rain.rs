@@ -12,11 +12,11 @@
 //!
 //! - A stripe is one unit on each channel; with four channels three of data and one of parity. A unit stays on its
 //!   channel, also when it is moved; its die there is chosen when it is written.
-//! - A read of the host is rebuilt if a request of another task (collection, scrubbing, the map) executes at its die or
-//!   is in the window there, or if a collection has reserved the die (`preemption.policy = "none"`). This is checked
-//!   when the read reaches its die, and when it would enter the window. The other members are read instead, as requests
-//!   of the host that may have to wait in their turn; the read completes with the last of them. If parity of the stripe
-//!   is not in flash yet, or the rest of the stripe holds no data, nothing is rebuilt.
+//! - A read of the host is rebuilt if a request of another task (collection, scrubbing, wear levelling, the map)
+//!   executes at its die or is in the window there, or if a collection has reserved the die (`preemption.policy =
+//!   "none"`). This is checked when the read reaches its die, and when it would enter the window. The other members are
+//!   read instead, as requests of the host that may have to wait in their turn; the read completes with the last of
+//!   them. If parity of the stripe is not in flash yet, or the rest of the stripe holds no data, nothing is rebuilt.
 //! - A write reads what its stripes' new parity needs (`redundancy::planner`): for one unit of three the old data and
 //!   the old parity, for two the third, for all three nothing. All units that one request writes in a stripe are
 //!   planned together. Its data does not wait for these reads. Old data is read at the unit's location when the read is
