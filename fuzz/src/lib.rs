@@ -31,7 +31,7 @@ pub fn needed_targets() -> Vec<&'static str> {
 }
 
 /// Lets a reader catch a library's panic and make an error of it. libFuzzer's hook would end the program before; the
-/// usual one would only print what nobody needs to read.
+/// usual one would only print text without use.
 pub fn let_readers_catch_panics() {
     let usual = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {

@@ -21,7 +21,7 @@
 //! - `report` (default: 1.5 times `soft`): a drive of an array whose collections are coordinated (`coordination`)
 //!   reports below this watermark, and starts nothing. This is T_soft of tc12; `soft` is its T_hard. Without
 //!   coordination it has no effect.
-//! - `last_resort` (default: the scope's number of planes, each of which keeps a block for moves, plus one: 2 for a
+//! - `last_resort` (default: the scope's number of planes, as each keeps a block for moves, plus one: 2 for a
 //!   plane, 3 for a die of two planes; always below `soft`): a coordinated drive of an array collects without an order
 //!   below this watermark. A plane on which writes wait for a page is collected in any case.
 //! - `stop` (default: `soft`): collection continues until this watermark is reached.
