@@ -23,7 +23,6 @@ pub fn maker(limit_ns: u64) -> PolicyMaker {
 /// Ages of blocks.
 struct Refresh {
     limit_ns: u64,
-    now_ns: u64,
     /// When each block reaches the limit; none if it holds nothing.
     due_ns: Vec<Option<u64>>,
     /// Blocks by that time, the earliest first. Entries of blocks that were erased since are out of date.
@@ -39,7 +38,7 @@ impl Refresh {
         let with_data = (0..).map(BlockId).zip(&due_ns).filter_map(|(block, due_ns)| Some(((*due_ns)?, block)));
         let mut line: Vec<(u64, BlockId)> = with_data.collect();
         line.sort_unstable_by_key(|&(due_ns, block)| (due_ns, block.0));
-        Self { limit_ns, now_ns: 0, due_ns, line: line.into() }
+        Self { limit_ns, due_ns, line: line.into() }
     }
 
     /// Forgets entries that are out of date.
@@ -52,7 +51,6 @@ impl Refresh {
 
 impl BackgroundTask for Refresh {
     fn on_program(&mut self, block: BlockId, page_offset: u32, now_ns: u64) {
-        self.now_ns = now_ns;
         if page_offset == 0 {
             self.due_ns[block.at()] = Some(now_ns + self.limit_ns);
             self.line.push_back((now_ns + self.limit_ns, block));
@@ -60,27 +58,24 @@ impl BackgroundTask for Refresh {
         }
     }
 
-    fn on_erase(&mut self, block: BlockId, now_ns: u64) {
-        self.now_ns = now_ns;
+    fn on_erase(&mut self, block: BlockId, _now_ns: u64) {
         self.due_ns[block.at()] = None;
         self.tidy();
     }
 
-    fn on_alarm(&mut self, now_ns: u64) {
-        self.now_ns = now_ns;
+    /// The next block's time, if earlier blocks are due already: they may be open.
+    fn alarm_ns(&self, now_ns: u64) -> Option<u64> {
+        let next = self.line.partition_point(|&(due_ns, _)| due_ns <= now_ns);
+        self.line.get(next).map(|&(due_ns, _)| due_ns)
     }
 
-    fn alarm_ns(&self) -> Option<u64> {
-        self.line.front().map(|&(due_ns, _)| due_ns)
-    }
-
-    fn is_due(&self) -> bool {
-        self.line.front().is_some_and(|&(due_ns, _)| due_ns <= self.now_ns)
+    fn is_due(&self, now_ns: u64) -> bool {
+        self.line.front().is_some_and(|&(due_ns, _)| due_ns <= now_ns)
     }
 
     /// Blocks that are open or being relocated are passed over.
-    fn pick(&self, blocks: &Blocks) -> Option<BlockId> {
-        let due = self.line.iter().take_while(|&&(due_ns, _)| due_ns <= self.now_ns);
+    fn pick(&self, blocks: &Blocks, now_ns: u64) -> Option<BlockId> {
+        let due = self.line.iter().take_while(|&&(due_ns, _)| due_ns <= now_ns);
         let current = due.filter(|&&(due_ns, block)| self.due_ns[block.at()] == Some(due_ns));
         current.map(|&(_, block)| block).find(|&block| blocks[block].state == BlockState::Closed)
     }

@@ -384,6 +384,8 @@ class TaskView:
     """Units in a block."""
     seed: int
     """The seed of the drive, for the task's random numbers."""
+    now_ns: int
+    """The time."""
 
 @final
 class SuppliedPolicy:

@@ -175,35 +175,38 @@ class AllocationPolicy(Policy):
 class BackgroundTask(Policy):
     """Relocates blocks for its own reasons, beside garbage collection and a scheme's built-in tasks.
 
-    Relocation moves the valid data of a block and erases the block. After each call that may change the answers, the
-    simulator asks ``is_due`` and ``alarm_ns``. A drive has one such task at most. Results count its blocks and its time
-    as scrubbing.
+    Relocation moves the valid data of a block and erases the block. After each call that may change the answers, and at
+    each alarm, the simulator asks ``is_due`` and ``alarm_ns``. A task that becomes due without a call sets an alarm for
+    that time. A drive has one such task at most. Results count its blocks and its time as scrubbing.
     """
 
     axis: ClassVar[str] = "tasks"
 
-    def is_due(self) -> bool:
+    def is_due(self, now_ns: int) -> bool:
         """Return whether blocks must be relocated now. Do not change state here."""
         raise _missing(self, "is_due")
 
     def pick(self, view: TaskView) -> int | None:
         """Return the full block to relocate next, as an entry of the view's arrays; ``None`` if there is none.
 
-        The simulator drops the answer if the block cannot be relocated now, and asks again later. Do not change state
-        here: ``on_erase`` reports that the block was relocated.
+        The simulator drops the answer if the block cannot be relocated now, and asks again later: ``on_erase`` reports
+        that the block was relocated.
         """
         raise _missing(self, "pick")
 
     @_left_out
-    def alarm_ns(self) -> int | None:
-        """Return the time of the next ``on_alarm``; ``None`` for none. Do not change state here."""
+    def alarm_ns(self, now_ns: int) -> int | None:
+        """Return the time of the next alarm; ``None`` for none. Do not change state here.
+
+        A time that is not after ``now_ns`` sets no alarm.
+        """
 
     @_left_out
     def on_start(self, view: TaskView) -> None:
         """Record the blocks of the drive at the beginning of the run."""
 
     @_left_out
-    def on_read(self, block: int) -> None:
+    def on_read(self, block: int, now_ns: int) -> None:
         """Record that a page of a block is read."""
 
     @_left_out

@@ -274,7 +274,7 @@ class Elsewhere(copyback.AllocationPolicy):
 
 
 class RelocatesOpen(copyback.BackgroundTask):
-    def is_due(self):
+    def is_due(self, now_ns):
         return True
 
     def pick(self, view):
@@ -287,7 +287,7 @@ class KeepsTaskView(RelocatesOpen):
 
 
 class AlarmsWithText(RelocatesOpen):
-    def alarm_ns(self):
+    def alarm_ns(self, now_ns):
         return "soon"
 
 
@@ -358,14 +358,14 @@ class Rewrites(copyback.BackgroundTask):
         self.alarms = [10_000_000, 20_000_000]
         assert view.units_per_block >= 1 and len(view.state) % view.blocks_per_plane == 0
 
-    def alarm_ns(self):
+    def alarm_ns(self, now_ns):
         return self.alarms[0] if self.alarms else None
 
     def on_alarm(self, now_ns):
         assert self.alarms.pop(0) == now_ns
         self.due = True
 
-    def is_due(self):
+    def is_due(self, now_ns):
         return self.due
 
     def pick(self, view):

@@ -37,6 +37,8 @@ pub struct TaskView {
     units_per_block: u32,
     /// The seed of the drive, for the task's random numbers.
     seed: u64,
+    /// The time.
+    now_ns: u64,
 }
 
 pub(super) fn maker(maker: Maker) -> PolicyMaker {
@@ -55,7 +57,8 @@ struct Task {
     hears_alarm: bool,
     has_alarm: bool,
     seed: u64,
-    /// The last answers of `is_due` and `alarm_ns`. After each call that may change them, the policy is asked again.
+    /// The last answers of `is_due` and `alarm_ns`. After each call that may change them, and at each alarm, the policy
+    /// is asked again.
     is_due: Cell<bool>,
     alarm_ns: Cell<Option<u64>>,
 }
@@ -74,14 +77,20 @@ impl Task {
             object,
         };
         if task.object.overrides(py, "on_start") {
-            task.shown(py, intern!(py, "on_start"), blocks);
+            task.shown(py, intern!(py, "on_start"), blocks, 0);
         }
-        task.query(py);
+        task.query(py, 0);
         task
     }
 
     /// Calls a method with a view of the blocks.
-    fn shown<'py>(&self, py: Python<'py>, method: &Bound<'py, PyString>, blocks: &Blocks) -> Bound<'py, PyAny> {
+    fn shown<'py>(
+        &self,
+        py: Python<'py>,
+        method: &Bound<'py, PyString>,
+        blocks: &Blocks,
+        now_ns: u64,
+    ) -> Bound<'py, PyAny> {
         let rows = blocks.run(BlockId(0), blocks.iter().count() as u32);
         let arrays = FIELDS.each_ref().map(|&(_, offset, kind)| {
             let array = Array::new(py, Column::new(rows, offset, kind));
@@ -90,7 +99,8 @@ impl Task {
         let [valid, written, state, erases, closed_at] = arrays.each_ref().map(|array| array.get(py));
         let (blocks_per_plane, units_per_block) = (blocks.per_plane(), blocks.units_per_block);
         let seed = self.seed;
-        let view = TaskView { valid, written, state, erases, closed_at, blocks_per_plane, units_per_block, seed };
+        let view =
+            TaskView { valid, written, state, erases, closed_at, blocks_per_plane, units_per_block, seed, now_ns };
         let (answer, kept) = self.object.asked(py, method, (view,), || {
             let kept = arrays.iter().zip(FIELDS).find(|(array, _)| array.is_referred_to());
             if kept.is_some() {
@@ -106,65 +116,65 @@ impl Task {
     }
 
     /// Asks for the answers that the last call may have changed.
-    fn query(&self, py: Python<'_>) {
-        let (answer, ()) = self.object.asked(py, intern!(py, "is_due"), (), || ());
+    fn query(&self, py: Python<'_>, now_ns: u64) {
+        let (answer, ()) = self.object.asked(py, intern!(py, "is_due"), (now_ns,), || ());
         self.is_due.set(self.object.value(&answer, "is_due() answers with True or False"));
         if self.has_alarm {
-            let (answer, ()) = self.object.asked(py, intern!(py, "alarm_ns"), (), || ());
+            let (answer, ()) = self.object.asked(py, intern!(py, "alarm_ns"), (now_ns,), || ());
             self.alarm_ns
                 .set(self.object.value(&answer, "alarm_ns() answers with a time in ns as an int, or with None"));
         }
     }
 
-    fn tell(&self, method: &str, shown: impl for<'py> PyCallArgs<'py>) {
+    fn tell(&self, method: &str, shown: impl for<'py> PyCallArgs<'py>, now_ns: u64) {
         attach(|py| {
             self.object.tell(py, &PyString::intern(py, method), shown);
-            self.query(py);
+            self.query(py, now_ns);
         });
     }
 }
 
 impl BackgroundTask for Task {
-    fn on_read(&mut self, block: BlockId) {
+    fn on_read(&mut self, block: BlockId, now_ns: u64) {
         if self.hears_read {
-            self.tell("on_read", (block.0,));
+            self.tell("on_read", (block.0, now_ns), now_ns);
         }
     }
 
     fn on_program(&mut self, block: BlockId, page_offset: u32, now_ns: u64) {
         if self.hears_program {
-            self.tell("on_program", (block.0, page_offset, now_ns));
+            self.tell("on_program", (block.0, page_offset, now_ns), now_ns);
         }
     }
 
     fn on_erase(&mut self, block: BlockId, now_ns: u64) {
         if self.hears_erase {
-            self.tell("on_erase", (block.0, now_ns));
+            self.tell("on_erase", (block.0, now_ns), now_ns);
         }
     }
 
     fn on_alarm(&mut self, now_ns: u64) {
         if self.hears_alarm {
-            self.tell("on_alarm", (now_ns,));
-        } else if self.has_alarm {
-            attach(|py| self.query(py));
+            self.tell("on_alarm", (now_ns,), now_ns);
+        } else {
+            attach(|py| self.query(py, now_ns));
         }
     }
 
-    fn alarm_ns(&self) -> Option<u64> {
+    fn alarm_ns(&self, _now_ns: u64) -> Option<u64> {
         self.alarm_ns.get()
     }
 
-    fn is_due(&self) -> bool {
+    fn is_due(&self, _now_ns: u64) -> bool {
         self.is_due.get()
     }
 
-    fn pick(&self, blocks: &Blocks) -> Option<BlockId> {
+    fn pick(&self, blocks: &Blocks, now_ns: u64) -> Option<BlockId> {
         attach(|py| {
-            let answer = self.shown(py, intern!(py, "pick"), blocks);
+            let answer = self.shown(py, intern!(py, "pick"), blocks, now_ns);
             let wanted = "pick() answers with the number of a block as an int (`int(...)`), or with None";
             let picked: Option<u32> = self.object.value(&answer, wanted);
-            self.query(py);
+            self.query(py, now_ns);
             picked.map(BlockId)
         })
     }

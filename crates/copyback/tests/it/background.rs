@@ -1,10 +1,13 @@
 //! Do background tasks relocate the blocks that they should, when they should?
 
 use crate::common::*;
+use copyback::flash::command::FlashOp;
 use copyback::ftl::core::Ftl;
+use copyback::observe::commands::CommandFilter;
 use copyback::observe::report::{FlashWork, Outcome};
 use copyback::run::config::RunConfig;
 use copyback::run::precondition::PreconditionConfig;
+use copyback::run::{Options, precondition, simulate};
 use copyback::workload::rng;
 use copyback::workload::{Op, Request};
 use rand::RngExt;
@@ -23,6 +26,41 @@ fn scrubbed(more: &str) -> RunConfig {
 const AS_TASK: &str = "preemption = { policy = \"always\" }";
 const RESERVING: &str = "preemption = { policy = \"none\" }";
 const IN_NO_TIME: &str = "preemption = { policy = \"ideal\" }";
+
+/// By hand: a read takes 100 + 50,000 + 40,960 = 91,060 ns, a program 100 + 40,960 + 500,000 = 541,060 ns, and so a
+/// move 632,120 ns. The sixth read of block 0 comes at 5 ms and exceeds the threshold. Scrubbing begins when it has
+/// ended, at 5,091,060, and moves eight pages, until 10,148,020. A read that comes 1 ms later suspends the erase. It is
+/// served after 20 µs, until 11,259,080. The erase continues 5 µs later with 3,000,100 - 1,000,000 ns left, until
+/// 13,264,180.
+#[test]
+fn times_of_scrubbing_are_those_calculated_by_hand() {
+    let config = config(
+        "precondition = { mode = \"sequential\" }
+         geometry = { planes_per_die = 1 }
+         tasks = { scrub = { start = 5, stop = 4, first_max = 0 } }
+         commands = { suspend = { latency = \"20 us\", resume = \"5 us\" } }
+         preemption = { policy = \"suspend\", poll = \"0 ns\" }",
+    );
+    let elsewhere = pages(Op::Read, 11_148_020, 8, 1);
+    let requests: Vec<Request> = reads(0, 6).chain([elsewhere]).collect();
+    let options = Options {
+        check: true,
+        keep_requests: true,
+        keep_commands: Some(CommandFilter::default()),
+        ..Options::default()
+    };
+    let image = precondition(&config, 1).expect("preconditioning works");
+    let outcome =
+        simulate(&config, image, Box::new(requests.into_iter()), &options, &mut |_| {}).expect("it ends well");
+    let of_task = |op| outcome.commands.iter().filter(move |c| c.op == op && c.parts[0].source.name() == "scrub");
+    let read_ns: Vec<u64> = of_task(FlashOp::Read).map(|c| c.issued_ns).collect();
+    let by_hand: Vec<u64> = (0..8).map(|page| 5_091_060 + page * 632_120).collect();
+    assert_eq!(read_ns, by_hand);
+    let erases: Vec<(u64, u64)> = of_task(FlashOp::Erase).map(|c| (c.issued_ns, c.end_ns())).collect();
+    assert_eq!(erases, [(10_148_020, 13_264_180)]);
+    let last = outcome.requests.iter().find(|r| r.arrival_ns == 11_148_020).expect("it ends");
+    assert_eq!(last.arrival_ns + last.response_ns, 11_259_080);
+}
 
 /// Reads of one page, a millisecond apart.
 fn reads(unit: u64, count: u64) -> impl Iterator<Item = Request> {

@@ -54,8 +54,8 @@ impl Limited {
 }
 
 impl BackgroundTask for Limited {
-    fn on_read(&mut self, block: BlockId) {
-        self.task.on_read(block);
+    fn on_read(&mut self, block: BlockId, now_ns: u64) {
+        self.task.on_read(block, now_ns);
     }
 
     fn on_program(&mut self, block: BlockId, page_offset: u32, now_ns: u64) {
@@ -71,16 +71,16 @@ impl BackgroundTask for Limited {
         self.task.on_alarm(now_ns);
     }
 
-    fn alarm_ns(&self) -> Option<u64> {
-        self.task.alarm_ns().filter(|_| !self.is_over())
+    fn alarm_ns(&self, now_ns: u64) -> Option<u64> {
+        self.task.alarm_ns(now_ns).filter(|_| !self.is_over())
     }
 
-    fn is_due(&self) -> bool {
-        !self.is_over() && self.task.is_due()
+    fn is_due(&self, now_ns: u64) -> bool {
+        !self.is_over() && self.task.is_due(now_ns)
     }
 
-    fn pick(&self, blocks: &Blocks) -> Option<BlockId> {
-        self.task.pick(blocks)
+    fn pick(&self, blocks: &Blocks, now_ns: u64) -> Option<BlockId> {
+        self.task.pick(blocks, now_ns)
     }
 
     fn level(&self) -> TaskLevel {

@@ -10,14 +10,22 @@ use crate::tasks::background::{Background, BackgroundTask, TaskLevel};
 
 /// Tasks other than collection that relocate blocks.
 pub(in crate::ssd) struct BackgroundTasks {
-    /// Each with the source of its commands.
-    tasks: Vec<(Source, Background)>,
+    tasks: Vec<Entry>,
     /// Comes up at the moment at which a task found something to do, or at the first alarm of a task.
     timer: Timer,
 }
 
+struct Entry {
+    /// The source of its commands.
+    source: Source,
+    task: Background,
+    /// The time of its alarm, until it has come.
+    alarm_ns: Option<u64>,
+}
+
 impl BackgroundTasks {
     pub fn new(tasks: Vec<(Source, Background)>, timer: Timer) -> Self {
+        let tasks = tasks.into_iter().map(|(source, task)| Entry { source, task, alarm_ns: None }).collect();
         Self { tasks, timer }
     }
 
@@ -28,7 +36,7 @@ impl BackgroundTasks {
     }
 
     fn tasks(&mut self) -> impl Iterator<Item = &mut Background> {
-        self.tasks.iter_mut().map(|(_, task)| task)
+        self.tasks.iter_mut().map(|entry| &mut entry.task)
     }
 
     /// A block is erased.
@@ -39,15 +47,19 @@ impl BackgroundTasks {
     /// Tasks that have something to do begin it when all commands of this moment were issued.
     fn schedule_if_due(&mut self, events: &mut EventQueue) {
         let now_ns = events.now_ns();
-        if self.tasks.iter().any(|(_, task)| task.is_due()) && events.time_of(self.timer) != Some(now_ns) {
+        if self.tasks.iter().any(|entry| entry.task.is_due(now_ns)) && events.time_of(self.timer) != Some(now_ns) {
             events.schedule(self.timer, now_ns);
         }
     }
 
     /// Tasks are queried again at the first of their alarms.
     fn schedule_alarms(&mut self, events: &mut EventQueue) {
-        let alarms = self.tasks.iter().filter_map(|(_, task)| task.alarm_ns());
-        let Some(next_ns) = alarms.filter(|&alarm_ns| alarm_ns > events.now_ns()).min() else { return };
+        let now_ns = events.now_ns();
+        // An alarm of this moment that has not come yet is kept.
+        for entry in self.tasks.iter_mut().filter(|entry| entry.alarm_ns.is_none_or(|alarm_ns| alarm_ns > now_ns)) {
+            entry.alarm_ns = entry.task.alarm_ns(now_ns).filter(|&alarm_ns| alarm_ns > now_ns);
+        }
+        let Some(next_ns) = self.tasks.iter().filter_map(|entry| entry.alarm_ns).min() else { return };
         if events.time_of(self.timer).is_none_or(|set_ns| next_ns < set_ns) {
             events.schedule(self.timer, next_ns);
         }
@@ -61,24 +73,24 @@ impl BackgroundTasks {
     }
 
     /// Whether a task that has something to do gives the host a turn first.
-    fn gives_host_a_turn(&self) -> bool {
-        self.tasks.iter().any(|(_, task)| task.is_due() && task.gives_host_a_turn())
+    fn gives_host_a_turn(&self, now_ns: u64) -> bool {
+        self.tasks.iter().any(|Entry { task, .. }| task.is_due(now_ns) && task.gives_host_a_turn())
     }
 
     /// The source of the task with this index, if it has something to do.
-    fn due(&self, place: usize) -> Option<Source> {
-        let (source, task) = &self.tasks[place];
-        task.is_due().then_some(*source)
+    fn due(&self, place: usize, now_ns: u64) -> Option<Source> {
+        let Entry { source, task, .. } = &self.tasks[place];
+        task.is_due(now_ns).then_some(*source)
     }
 
     /// The block that the task with this index relocates next.
-    fn pick(&self, place: usize, blocks: &Blocks) -> Option<BlockId> {
-        self.tasks[place].1.pick(blocks)
+    fn pick(&self, place: usize, blocks: &Blocks, now_ns: u64) -> Option<BlockId> {
+        self.tasks[place].task.pick(blocks, now_ns)
     }
 
     /// The level that the task of a source watches.
     pub fn level_of(&self, source: Source) -> Option<TaskLevel> {
-        self.tasks.iter().find(|(own, _)| *own == source).map(|(_, task)| task.level())
+        self.tasks.iter().find(|entry| entry.source == source).map(|entry| entry.task.level())
     }
 }
 
@@ -103,18 +115,14 @@ impl BackEnd {
             let (_, page_offset) = self.geometry.block_and_offset(self.geometry.page_of(unit));
             for task in self.gc.background.tasks() {
                 if command.op != FlashOp::Program {
-                    task.on_read(read);
+                    task.on_read(read, now_ns);
                 }
                 if command.op != FlashOp::Read {
                     task.on_program(named, page_offset, now_ns);
                 }
             }
         }
-        if command.op != FlashOp::Program {
-            self.schedule_background(events);
-        } else if !self.gc.idleness.is_host_done() {
-            self.gc.background.schedule_alarms(events);
-        }
+        self.schedule_background(events);
     }
 
     /// Tasks may have become due: they begin when all commands of this moment were issued, unless the host is done.
@@ -154,8 +162,11 @@ impl BackEnd {
     /// The alarm of tasks.
     pub(in crate::ssd) fn on_background_alarm(&mut self, events: &mut EventQueue) {
         let now_ns = events.now_ns();
-        let has_alarm = |task: &&mut Background| task.alarm_ns().is_some_and(|alarm_ns| alarm_ns <= now_ns);
-        self.gc.background.tasks().filter(has_alarm).for_each(|task| task.on_alarm(now_ns));
+        for entry in &mut self.gc.background.tasks {
+            if entry.alarm_ns.take_if(|alarm_ns| *alarm_ns <= now_ns).is_some() {
+                entry.task.on_alarm(now_ns);
+            }
+        }
         self.begin_background(events);
     }
 
@@ -174,7 +185,7 @@ impl BackEnd {
 
     #[cold]
     fn continue_tasks(&mut self, events: &mut EventQueue) {
-        if self.gc.background.gives_host_a_turn() {
+        if self.gc.background.gives_host_a_turn(events.now_ns()) {
             self.schedule_background(events);
         } else {
             self.begin_background(events);
@@ -186,11 +197,13 @@ impl BackEnd {
         if self.gc.background.is_empty() || self.gc.idleness.is_host_done() {
             return;
         }
+        let now_ns = events.now_ns();
         for place in 0..self.gc.background.tasks.len() {
-            let Some(source) = self.gc.background.due(place).filter(|&source| !self.is_relocating(source)) else {
+            let Some(source) = self.gc.background.due(place, now_ns).filter(|&source| !self.is_relocating(source))
+            else {
                 continue;
             };
-            let block = self.gc.background.pick(place, self.ftl.blocks());
+            let block = self.gc.background.pick(place, self.ftl.blocks(), now_ns);
             if let Some(block) = block.filter(|&block| self.may_relocate(block)) {
                 self.start_relocation(block, source, events);
             }

@@ -4,7 +4,8 @@
 //! time. It is also notified of the alarm that it has set ([`BackgroundTask::alarm_ns`]). While it is due
 //! ([`BackgroundTask::is_due`]) the engine relocates the blocks that it selects, one after the other: valid data moves
 //! as in a collection, and the block is erased. The engine queries the task after each notification, so all answers
-//! except the selection must take constant time. A task changes nothing itself, and draws only from its own stream.
+//! except the selection must take constant time. A task that becomes due without a notification sets an alarm for that
+//! time. It changes nothing itself, and draws only from its own stream.
 //!
 //! A built-in task is a file of this folder and a row of the registry below; it is on if it has a table in `[tasks]`.
 //! Its file names the source of its commands: a new source is a row of data in that file (`flash::source::SourceData`).
@@ -35,27 +36,27 @@ pub struct TaskLevel {
 #[enum_dispatch]
 pub trait BackgroundTask {
     /// A page of a block is read.
-    fn on_read(&mut self, _block: BlockId) {}
+    fn on_read(&mut self, _block: BlockId, _now_ns: u64) {}
     /// A page of a block is programmed; with page 0, the block begins to take new data.
     fn on_program(&mut self, _block: BlockId, _page_offset: u32, _now_ns: u64) {}
     /// A block is erased.
     fn on_erase(&mut self, _block: BlockId, _now_ns: u64) {}
-    /// The time of its alarm has come, or has passed.
+    /// The time of its alarm has come.
     fn on_alarm(&mut self, _now_ns: u64) {}
-    /// The time at which the engine must query the task again without a notification; `None` for never. A time that has
-    /// passed sets no alarm.
-    fn alarm_ns(&self) -> Option<u64> {
+    /// The first time after `now_ns` at which the engine must query the task again without a notification; `None` for
+    /// never. An earlier time sets no alarm: the engine queries the task now.
+    fn alarm_ns(&self, _now_ns: u64) -> Option<u64> {
         None
     }
     /// Whether blocks are to be relocated for it now.
-    fn is_due(&self) -> bool;
+    fn is_due(&self, now_ns: u64) -> bool;
     /// Whether waiting requests of the host have a turn between two of its relocations that reserve the die.
     fn gives_host_a_turn(&self) -> bool {
         false
     }
     /// The full block that is relocated next, if there is one. The engine drops the answer if it cannot relocate the
     /// block now, and asks again later; `on_erase` reports that the block was relocated.
-    fn pick(&self, blocks: &Blocks) -> Option<BlockId>;
+    fn pick(&self, blocks: &Blocks, now_ns: u64) -> Option<BlockId>;
     /// What it watches, if shares may follow it.
     fn level(&self) -> TaskLevel {
         TaskLevel::default()

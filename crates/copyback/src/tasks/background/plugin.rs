@@ -73,8 +73,8 @@ impl Policy {
 }
 
 impl BackgroundTask for Policy {
-    fn on_read(&mut self, block: BlockId) {
-        self.task.on_read(block);
+    fn on_read(&mut self, block: BlockId, now_ns: u64) {
+        self.task.on_read(block, now_ns);
     }
 
     fn on_program(&mut self, block: BlockId, page_offset: u32, now_ns: u64) {
@@ -89,8 +89,8 @@ impl BackgroundTask for Policy {
         self.task.on_alarm(now_ns);
     }
 
-    fn alarm_ns(&self) -> Option<u64> {
-        let alarm_ns = self.task.alarm_ns()?;
+    fn alarm_ns(&self, now_ns: u64) -> Option<u64> {
+        let alarm_ns = self.task.alarm_ns(now_ns)?;
         if alarm_ns > ARRIVAL_MAX_NS {
             let why = format!("set an alarm at {alarm_ns} ns, and a run lasts at most {ARRIVAL_MAX_NS} ns");
             fail("tasks", &self.name, why, Some("set no alarm (None) if the task waits for nothing"));
@@ -102,12 +102,12 @@ impl BackgroundTask for Policy {
         true
     }
 
-    fn is_due(&self) -> bool {
-        self.task.is_due()
+    fn is_due(&self, now_ns: u64) -> bool {
+        self.task.is_due(now_ns)
     }
 
-    fn pick(&self, blocks: &Blocks) -> Option<BlockId> {
-        let picked = self.task.pick(blocks)?;
+    fn pick(&self, blocks: &Blocks, now_ns: u64) -> Option<BlockId> {
+        let picked = self.task.pick(blocks, now_ns)?;
         if let Some(why) = Self::refusal(blocks, picked) {
             fail("tasks", &self.name, why, Some("name a full block, or none"));
         }

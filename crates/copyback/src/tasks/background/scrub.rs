@@ -3,7 +3,7 @@
 //! Source: atc18 Section 4.2: "the block with the most number of reads is chosen. Other than that, the process of
 //! copying valid data is identical to that of the garbage collection task."
 //!
-//! Each block has a counter of page reads by the host, collections, the map or scrubbing itself; an erase resets it to
+//! Each block has a counter of its page reads, by the host and by all background work; an erase resets it to
 //! 0. When the highest exceeds `start`, the full block with the highest count is relocated, and the next, until the
 //! highest is below `stop`. The block is found in constant time. Blocks that hold data begin with counts of past reads,
 //! drawn evenly from 0 to below `first_max` (stream `scrub.first`).
@@ -104,7 +104,7 @@ impl Policy {
 
 impl BackgroundTask for Policy {
     #[inline]
-    fn on_read(&mut self, block: BlockId) {
+    fn on_read(&mut self, block: BlockId, _now_ns: u64) {
         self.reads.add(block.0);
         self.is_at_work |= self.reads.highest() > self.start;
     }
@@ -115,12 +115,12 @@ impl BackgroundTask for Policy {
     }
 
     #[inline]
-    fn is_due(&self) -> bool {
+    fn is_due(&self, _now_ns: u64) -> bool {
         self.is_at_work
     }
 
     /// Blocks that are open or being relocated are skipped: they are few.
-    fn pick(&self, blocks: &Blocks) -> Option<BlockId> {
+    fn pick(&self, blocks: &Blocks, _now_ns: u64) -> Option<BlockId> {
         let full = self.reads.from_highest().map(BlockId).find(|&block| blocks[block].state == BlockState::Closed);
         full.filter(|block| self.reads.count(block.0) >= self.stop)
     }
@@ -142,7 +142,7 @@ mod tests {
     }
 
     fn read(scrub: &mut Policy, block: u32, times: u32) {
-        (0..times).for_each(|_| scrub.on_read(BlockId(block)));
+        (0..times).for_each(|_| scrub.on_read(BlockId(block), 0));
     }
 
     /// A lower threshold does not leave blocks above it by default.
@@ -162,13 +162,13 @@ mod tests {
         read(&mut scrub, 0, 5);
         read(&mut scrub, 1, 4);
         read(&mut scrub, 3, 2);
-        assert!(!scrub.is_due());
+        assert!(!scrub.is_due(0));
         read(&mut scrub, 0, 1);
-        assert_eq!((scrub.is_due(), scrub.pick(&blocks), scrub.level().highest), (true, Some(BlockId(0)), 6));
+        assert_eq!((scrub.is_due(0), scrub.pick(&blocks, 0), scrub.level().highest), (true, Some(BlockId(0)), 6));
         scrub.on_erase(BlockId(0), 0);
-        assert_eq!((scrub.is_due(), scrub.pick(&blocks)), (true, Some(BlockId(1))));
+        assert_eq!((scrub.is_due(0), scrub.pick(&blocks, 0)), (true, Some(BlockId(1))));
         scrub.on_erase(BlockId(1), 0);
-        assert_eq!((scrub.is_due(), scrub.pick(&blocks), scrub.level().highest), (false, None, 2));
+        assert_eq!((scrub.is_due(0), scrub.pick(&blocks, 0), scrub.level().highest), (false, None, 2));
     }
 
     /// A block with `stop` reads is relocated, too: scrubbing ends below `stop`, not at it.
@@ -178,9 +178,9 @@ mod tests {
         read(&mut scrub, 1, 3);
         read(&mut scrub, 0, 6);
         scrub.on_erase(BlockId(0), 0);
-        assert_eq!((scrub.is_due(), scrub.pick(&blocks)), (true, Some(BlockId(1))));
+        assert_eq!((scrub.is_due(0), scrub.pick(&blocks, 0)), (true, Some(BlockId(1))));
         scrub.on_erase(BlockId(1), 0);
-        assert_eq!((scrub.is_due(), scrub.pick(&blocks)), (false, None));
+        assert_eq!((scrub.is_due(0), scrub.pick(&blocks, 0)), (false, None));
     }
 
     /// An open block cannot be relocated before it is full, however often it is read.
@@ -188,9 +188,9 @@ mod tests {
     fn it_takes_full_blocks() {
         let (mut scrub, blocks) = scrub();
         read(&mut scrub, 2, 9);
-        assert_eq!((scrub.is_due(), scrub.pick(&blocks)), (true, None));
+        assert_eq!((scrub.is_due(0), scrub.pick(&blocks, 0)), (true, None));
         read(&mut scrub, 1, 3);
-        assert_eq!(scrub.pick(&blocks), Some(BlockId(1)));
+        assert_eq!(scrub.pick(&blocks, 0), Some(BlockId(1)));
     }
 
     /// U[0, 1000) over many blocks: mean 499.5, standard error 288.7 / √4000 = 4.6; erased blocks begin at 0.

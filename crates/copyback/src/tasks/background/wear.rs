@@ -90,11 +90,11 @@ impl BackgroundTask for Policy {
     }
 
     #[inline]
-    fn is_due(&self) -> bool {
+    fn is_due(&self, _now_ns: u64) -> bool {
         self.erases.highest() - self.erases.lowest() > self.threshold
     }
 
-    fn pick(&self, blocks: &Blocks) -> Option<BlockId> {
+    fn pick(&self, blocks: &Blocks, _now_ns: u64) -> Option<BlockId> {
         let least_worn = self.erases.from_lowest().take(CANDIDATES).take_while(|&block| self.is_behind(block));
         least_worn.map(BlockId).find(|&block| blocks[block].state == BlockState::Closed)
     }
@@ -119,13 +119,13 @@ mod tests {
         let blocks = Blocks::in_states(&[BlockState::Closed, BlockState::Closed, BlockState::Open, BlockState::Free]);
         let mut wear = Policy::new(&Params { threshold: 5, ..Params::default() }, &blocks, 1);
         erase(&mut wear, 3, 5);
-        assert!(!wear.is_due());
+        assert!(!wear.is_due(0));
         erase(&mut wear, 1, 1);
         erase(&mut wear, 3, 1);
-        assert_eq!((wear.is_due(), wear.pick(&blocks), wear.level().highest), (true, Some(BlockId(0)), 6));
+        assert_eq!((wear.is_due(0), wear.pick(&blocks, 0), wear.level().highest), (true, Some(BlockId(0)), 6));
         erase(&mut wear, 0, 1);
-        assert_eq!((wear.is_due(), wear.pick(&blocks)), (true, None), "the open block is behind, and no full one");
+        assert_eq!((wear.is_due(0), wear.pick(&blocks, 0)), (true, None), "the open block is behind, and no full one");
         erase(&mut wear, 3, 1);
-        assert_eq!(wear.pick(&blocks), Some(BlockId(1)), "of equal ones the first that had the count");
+        assert_eq!(wear.pick(&blocks, 0), Some(BlockId(1)), "of equal ones the first that had the count");
     }
 }
