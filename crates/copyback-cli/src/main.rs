@@ -3,5 +3,17 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    return_freed_tables();
     ExitCode::from(copyback_cli::main_of(std::env::args_os().skip(1), None))
+}
+
+/// Tables of drives are returned to the system when they are freed. By default, glibc keeps freed blocks of up to 32
+/// MiB, for each thread: in a long reproduction, a fifth of the program's memory.
+fn return_freed_tables() {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    {
+        const OWN_MAPPING_MIN_BYTES: libc::c_int = 1 << 20;
+        // SAFETY: it sets a number in the allocator, before there is another thread.
+        unsafe { libc::mallopt(libc::M_MMAP_THRESHOLD, OWN_MAPPING_MIN_BYTES) };
+    }
 }

@@ -5,9 +5,10 @@ use crate::failure::Failure;
 use crate::format;
 use crate::memory;
 use crate::plan::{Plan, Planned};
-use crate::preconditioned::{self, Preconditioned};
+use crate::preconditioned::Preconditioned;
 use crate::progress::{Bars, DrivesToMake, Preparation, ProgressSink};
 use crate::requests::{self, OpenedAll};
+use crate::work_order::{self, Group, Work};
 use crate::workloads;
 use copyback::config::plugins::Fault;
 use copyback::host::config::HostMode;
@@ -20,8 +21,8 @@ use copyback::run::{self, Options, Progress, RunError, Warmup};
 use copyback::workload::spec::{Pace, WorkloadSpec};
 use copyback_workload::tenants::with_keys_of;
 use std::collections::BTreeMap;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 /// Name of the threads that runs go on.
@@ -127,42 +128,61 @@ pub fn execute_from(
     if let Some(planned) = plan.runs.first() {
         requests::try_traces(planned, plan.seed, plan.requests_in_all())?;
     }
-    let mut users: BTreeMap<String, (&Planned, usize)> = BTreeMap::new();
-    for planned in &plan.runs {
-        for (at, member) in planned.members.iter().enumerate() {
-            users.entry(preconditioned::key(member)).or_insert((planned, at));
-        }
-    }
     let names = plan.runs.iter().map(|planned| planned.scheme.as_str());
     let bars = Bars::new(&options.sink, names);
     if let Some(gaps) = plan.fitted.and_then(|fitted| fitted.note_of_gaps()) {
         // Logged before the drive is filled, which may take minutes: a smaller drive may suffice.
         bars.log(&gaps.trim().replacen("It uses", "The trace uses", 1).replacen("of that", "of what it addresses", 1));
     }
-    let firsts: Vec<(&Planned, usize)> = users.into_values().collect();
-    let made: Vec<DrivesToMake> =
-        firsts.iter().map(|(planned, _)| drives_to_make(planned, &firsts, options.jobs)).collect();
-    in_parallel(options.jobs, firsts.len(), |at| {
-        let (planned, number) = firsts[at];
+    let groups = work_order::groups(plan);
+    let preparations = Preparations::new(&groups, options.jobs);
+    let make = |planned: &Planned, number: usize| {
         let bar = bars.add(&planned.scheme, None);
-        // The drives of one run share the announcement of the run's first drive.
-        let first = firsts.iter().position(|(other, _)| std::ptr::eq(*other, planned)).unwrap_or(at);
-        let mut preparation = Preparation::new(&bars, &bar, &planned.scheme, &made[first], number);
+        let mut preparation = Preparation::new(&bars, &bar, &planned.scheme, preparations.of(planned), number);
         preconditioned.make(&planned.members[number], &mut |work| preparation.update(work))
-    })?;
+    };
+    if looks_for_warmup(plan) {
+        // Each run begins twice, so that no drive can be freed early.
+        let drives: Vec<_> = groups.iter().flat_map(|group| &group.drives).collect();
+        in_parallel(options.jobs, drives.len(), |at| make(drives[at].0, drives[at].1))?;
+    }
     let warmup = common_warmup(plan, options, preconditioned, &bars)?;
-    let mut finished = in_parallel(options.jobs, plan.runs.len(), |at| {
-        one(plan, &plan.runs[at], warmup, options, preconditioned, &bars)
+    let (order, matching) = (work_order::in_order(&groups, options.jobs), Matching::new(plan));
+    let done = in_parallel(options.jobs, order.len(), |at| match order[at] {
+        Work::Make(planned, number) => make(planned, number).map(|()| None),
+        Work::Run(run) => {
+            let mut done = one(plan, &plan.runs[run], warmup, options, preconditioned, &bars)?;
+            matching.add(run, std::mem::take(&mut done.outcome.responses));
+            Ok(Some((run, done)))
+        }
     })?;
-    match_requests(plan, &mut finished);
+    let in_order_of_plan: BTreeMap<usize, Finished> = done.into_iter().flatten().collect();
+    let mut finished: Vec<Finished> = in_order_of_plan.into_values().collect();
+    assert_eq!(finished.len(), plan.runs.len(), "each run is in the order once");
+    matching.give_to(&mut finished);
     Ok(finished)
 }
 
-/// The drives of a run that must be made, found in `all`: their number, and their memory while each job preconditions
-/// one.
-fn drives_to_make(planned: &Planned, all: &[(&Planned, usize)], jobs: usize) -> DrivesToMake {
-    let own = all.iter().filter(|(other, _)| std::ptr::eq(*other, planned));
-    let memory: Vec<_> = own.map(|(_, number)| planned.members[*number].config.memory()).collect();
+/// What is announced about the drives that runs make.
+struct Preparations<'a>(Vec<(&'a Planned, DrivesToMake)>);
+
+impl<'a> Preparations<'a> {
+    fn new(groups: &[Group<'a>], jobs: usize) -> Self {
+        let of_group = |group: &Group<'a>| Some((group.drives.first()?.0, drives_to_make(group, jobs)));
+        Self(groups.iter().filter_map(of_group).collect())
+    }
+
+    /// The announcement that the drives of a run share.
+    fn of(&self, planned: &Planned) -> &DrivesToMake {
+        let own = self.0.iter().find(|(of, _)| std::ptr::eq(*of, planned));
+        &own.expect("each run that makes drives has one").1
+    }
+}
+
+/// The drives that a group makes: their number, and their memory while each job preconditions one.
+fn drives_to_make(group: &Group<'_>, jobs: usize) -> DrivesToMake {
+    let memory_of = |(planned, number): &(&Planned, usize)| planned.members[*number].config.memory();
+    let memory: Vec<_> = group.drives.iter().map(memory_of).collect();
     let at_once = jobs.clamp(1, memory.len().max(1));
     let kept_bytes: u64 = memory.iter().map(|own| own.drive_bytes).sum();
     let most_bytes = memory.iter().map(|own| own.preconditioning_bytes).max().unwrap_or(0);
@@ -210,17 +230,51 @@ fn common_warmup(
     Ok(ends.into_iter().max().map(Warmup::Requests))
 }
 
-/// Matches the requests of all runs with the first run's, and frees the memory for that. Runs of several workloads keep
-/// no response time for each request.
-fn match_requests(plan: &Plan, finished: &mut [Finished]) {
-    if finished.len() < 2 || !plan.runs[0].resolved.tenants.is_empty() {
-        return;
+/// Matches the requests of runs with the first run's, and frees the memory for that as soon as both have ended. Runs of
+/// several workloads keep no response time for each request.
+struct Matching {
+    is_on: bool,
+    /// Responses of the first run, and of runs that ended before it, by their index in the plan.
+    kept: Mutex<BTreeMap<usize, Arc<Responses>>>,
+    matched: Mutex<BTreeMap<usize, Matched>>,
+}
+
+impl Matching {
+    fn new(plan: &Plan) -> Self {
+        let is_on = plan.runs.len() > 1 && plan.runs[0].resolved.tenants.is_empty();
+        Self { is_on, kept: Mutex::default(), matched: Mutex::default() }
     }
-    let responses: Vec<Responses> =
-        finished.iter_mut().map(|done| std::mem::take(&mut done.outcome.responses)).collect();
-    for (done, own) in finished.iter_mut().zip(&responses) {
-        done.matched = Some(own.matched(&responses[0]));
+
+    /// A run has ended.
+    fn add(&self, run: usize, responses: Responses) {
+        if !self.is_on {
+            return;
+        }
+        let (first, ended) = {
+            let mut kept = lock(&self.kept);
+            kept.insert(run, Arc::new(responses));
+            let Some(first) = kept.get(&0).cloned() else { return };
+            let others = kept.split_off(&1);
+            let own = (run == 0).then(|| (0, Arc::clone(&first)));
+            (first, others.into_iter().chain(own).collect::<Vec<_>>())
+        };
+        for (run, own) in ended {
+            let matched = own.matched(&first);
+            lock(&self.matched).insert(run, matched);
+        }
     }
+
+    /// The matched responses of all runs, in the plan's order.
+    fn give_to(self, finished: &mut [Finished]) {
+        for (run, matched) in self.matched.into_inner().unwrap_or_else(PoisonError::into_inner) {
+            finished[run].matched = Some(matched);
+        }
+    }
+}
+
+/// Locks; a thread that panicked left complete entries only.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn run_options(plan: &Plan, warmup: Option<Warmup>, options: &ExecutionOptions) -> Options {
@@ -358,21 +412,25 @@ fn guarded<T>(work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
 }
 
 /// Calls `work` for 0 to `count` on this many threads, at least one. Results are in order; of errors, the
-/// first in that order is returned.
+/// first in that order is returned. After an error, no later work begins.
 pub fn in_parallel<T: Send>(
     jobs: usize,
     count: usize,
     work: impl Fn(usize) -> Result<T, Failure> + Sync,
 ) -> Result<Vec<T>, Failure> {
-    let next = AtomicUsize::new(0);
+    let (next, first_failed) = (AtomicUsize::new(0), AtomicUsize::new(usize::MAX));
     let done: Vec<Mutex<Option<Result<T, Failure>>>> = (0..count).map(|_| Mutex::new(None)).collect();
     std::thread::scope(|scope| {
         let take_turns = || {
             loop {
                 let at = next.fetch_add(1, Ordering::Relaxed);
                 let Some(entry) = done.get(at) else { return };
-                let result = guarded(|| work(at));
-                *entry.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(result);
+                // Earlier work is always done, so that the reported error does not depend on the threads.
+                if at > first_failed.load(Ordering::Relaxed) {
+                    return;
+                }
+                let result = guarded(|| work(at)).inspect_err(|_| _ = first_failed.fetch_min(at, Ordering::Relaxed));
+                *lock(entry) = Some(result);
             }
         };
         for _ in 0..jobs.max(1).min(count) {
@@ -385,7 +443,7 @@ pub fn in_parallel<T: Send>(
         }
     });
     let result = |entry: Mutex<Option<Result<T, Failure>>>| {
-        entry.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner).expect("every entry was filled")
+        entry.into_inner().unwrap_or_else(PoisonError::into_inner).expect("all before an error is done")
     };
     done.into_iter().map(result).collect()
 }

@@ -61,6 +61,7 @@ pub mod steady;
 pub mod sweep;
 pub mod tables;
 pub mod validate;
+pub mod work_order;
 pub mod workloads;
 
 pub use experiment::Experiment;

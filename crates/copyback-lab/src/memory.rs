@@ -3,10 +3,9 @@
 
 use crate::failure::Failure;
 use crate::format;
-use crate::plan::Plan;
-use crate::preconditioned;
-use copyback::run::memory::Memory;
-use std::collections::BTreeMap;
+use crate::plan::{Plan, Planned};
+use crate::preconditioned::kept_bytes;
+use crate::work_order::{self, Group};
 
 /// Address space of a thread in addition to its data: its stack, and the allocator's reserve for it.
 const THREAD_BYTES: u64 = 80 << 20;
@@ -29,6 +28,12 @@ struct Needed {
     drives: u64,
 }
 
+impl Needed {
+    fn add(self, other: Self) -> Self {
+        Self { bytes: self.bytes + other.bytes, drives: self.drives + other.drives }
+    }
+}
+
 /// How a plan uses its drives.
 #[derive(Clone, Copy)]
 pub struct DriveUse {
@@ -48,11 +53,22 @@ pub fn check(plan: &Plan, use_of: DriveUse) -> Result<(), Failure> {
 /// The same for the cells of a sweep, `jobs` of which run in parallel: each needs at least the drives of its largest
 /// run.
 pub fn check_cells<'a>(plans: impl Iterator<Item = &'a Plan>, jobs: usize) -> Result<(), Failure> {
-    let mut of_cells: Vec<Needed> = plans.map(of_largest_run).collect();
-    of_cells.sort_unstable_by_key(|needed| std::cmp::Reverse(needed.bytes));
-    let at_once = &of_cells[..jobs.min(of_cells.len())];
-    let sum = |of: fn(&Needed) -> u64| at_once.iter().map(of).sum();
-    refuse(Needed { bytes: sum(|needed| needed.bytes), drives: sum(|needed| needed.drives) }, jobs)
+    refuse(largest(plans.map(of_largest_run), jobs), jobs)
+}
+
+/// Refuses more descriptions of runs than this machine can hold: `count` of `bytes_each`. `what`: what they describe.
+/// `help`: how there are fewer.
+pub fn check_descriptions(what: &str, count: u64, bytes_each: u64, help: &str) -> Result<(), Failure> {
+    let (needed, Available { bytes, by }) = (count.saturating_mul(bytes_each), available(1));
+    if needed <= bytes {
+        return Ok(());
+    }
+    let [needed, bytes] = [needed, bytes].map(|bytes| format::size(bytes as f64));
+    let message = format!(
+        "the configurations of {} take {needed} of memory, and {bytes} are available ({by})",
+        format::counted(count, what)
+    );
+    Err(Failure::run(message).with_help(help))
 }
 
 /// Memory for preconditioned drives that are kept for later runs: at most a quarter of what is available. It determines
@@ -62,58 +78,84 @@ pub fn for_kept_drives() -> u64 {
 }
 
 fn of_largest_run(plan: &Plan) -> Needed {
-    let mut largest = Needed::default();
-    for planned in &plan.runs {
-        let mut needed = Needed::default();
-        for member in &planned.members {
-            let Memory { drive_bytes, run_bytes, .. } = member.config.memory();
-            needed.bytes += drive_bytes + run_bytes;
-            needed.drives += 1;
-        }
-        if needed.bytes > largest.bytes {
-            largest = needed;
-        }
-    }
-    largest
+    let with_own = |planned: &Planned| of_job(planned, false)[0].add(of_run(planned));
+    largest(plan.runs.iter().map(with_own), 1)
 }
 
-/// A preconditioned drive is kept until its last run takes it; other runs get copies. Without memory to keep all, each
-/// run may make its own.
+/// A preconditioned drive is kept until its last run takes it; other runs get copies. Each job has the drives of one
+/// group of runs ([`work_order`]) kept, and a run's own. If runs first look for the end of their warm-up, the drives of
+/// all groups are kept. Without memory to keep them, each run may make its own.
 fn of_plan(plan: &Plan, DriveUse { jobs, checks, looks_for_warmup }: DriveUse) -> Needed {
-    let mut drives: BTreeMap<String, (Memory, u64)> = BTreeMap::new();
-    let (mut of_runs, mut of_own_drives) = (Vec::new(), Vec::new());
-    for planned in &plan.runs {
-        let (mut run_bytes, mut own_bytes) = (0, 0);
-        for member in &planned.members {
-            let memory = member.config.memory();
-            run_bytes += memory.run_bytes + if checks { memory.check_bytes } else { 0 };
-            own_bytes += memory.drive_bytes + memory.run_bytes.max(memory.preconditioning_bytes);
-            own_bytes += if checks { memory.check_bytes } else { 0 };
-            drives.entry(preconditioned::key(member)).or_insert((memory, 0)).1 += 1;
-        }
-        of_runs.push(run_bytes);
-        of_own_drives.push((own_bytes, planned.members.len() as u64));
-    }
-    let at_once = jobs.min(plan.runs.len()) as u64;
+    let at_once = jobs.clamp(1, plan.runs.len().max(1));
+    let groups: Vec<OfGroup> = work_order::groups(plan).iter().map(|group| OfGroup::of(plan, group)).collect();
+    let kept_at_once = if looks_for_warmup { groups.len() } else { at_once };
+    let kept = largest(groups.iter().map(|group| group.kept), kept_at_once);
+    let of_jobs = largest(plan.runs.iter().flat_map(|planned| of_job(planned, checks)), at_once);
     let kept_max_bytes = for_kept_drives();
-    let sizes = || drives.values().map(|(memory, _)| memory.drive_bytes);
-    if sizes().sum::<u64>() > kept_max_bytes {
-        let kept_bytes = sizes().filter(|bytes| *bytes <= kept_max_bytes).sum::<u64>().min(kept_max_bytes);
-        of_own_drives.sort_unstable_by_key(|own| std::cmp::Reverse(*own));
-        let own = of_own_drives.iter().take(at_once as usize);
-        let (bytes, drives) = own.fold((kept_bytes, 0), |sum, own| (sum.0 + own.0, sum.1 + own.1));
-        return Needed { bytes, drives };
+    if kept.bytes > kept_max_bytes {
+        let own = largest(plan.runs.iter().map(of_run), at_once);
+        let can_be_kept = groups.iter().flat_map(|group| &group.each_bytes).filter(|bytes| **bytes <= kept_max_bytes);
+        let kept_bytes = can_be_kept.sum::<u64>().min(kept_max_bytes);
+        return Needed { bytes: kept_bytes + own.bytes + of_jobs.bytes, drives: own.drives };
     }
-    of_runs.sort_unstable_by_key(|bytes| std::cmp::Reverse(*bytes));
-    let (mut kept, mut copied, mut copies, mut beside) = (0, 0, 0, 0);
-    for (memory, users) in drives.values() {
-        let of_key = at_once.min(if looks_for_warmup { *users } else { users - 1 });
-        (kept, copied, copies) = (kept + memory.drive_bytes, copied + of_key * memory.drive_bytes, copies + of_key);
-        beside = beside.max(memory.preconditioning_bytes);
+    let drives = if looks_for_warmup {
+        kept.add(largest(groups.iter().flat_map(|group| group.copies(at_once, group.users)), at_once))
+    } else if at_once == 1 {
+        // The next group's drives are made when the last run has ended.
+        largest(groups.iter().map(|group| group.copies(1, group.users - 1).fold(group.kept, Needed::add)), 1)
+    } else {
+        let of_group = |group: &OfGroup| group.copies(at_once, group.users - 1).chain([group.kept]).collect::<Vec<_>>();
+        largest(groups.iter().flat_map(of_group), 2 * at_once)
+    };
+    Needed { bytes: drives.bytes + of_jobs.bytes, ..drives }
+}
+
+/// Memory of a group of runs.
+struct OfGroup {
+    /// Each drive that it adds to those of earlier groups, while it is kept.
+    each_bytes: Vec<u64>,
+    /// All of these.
+    kept: Needed,
+    /// The drives of one of its runs.
+    of_run: Needed,
+    /// Number of runs.
+    users: usize,
+}
+
+impl OfGroup {
+    fn of(plan: &Plan, group: &Group<'_>) -> Self {
+        let users = group.runs.len();
+        let bytes = |(planned, number): &(&Planned, usize)| kept_bytes(&planned.members[*number], users);
+        let each_bytes: Vec<u64> = group.drives.iter().map(bytes).collect();
+        let kept = Needed { drives: each_bytes.len() as u64, bytes: each_bytes.iter().sum() };
+        Self { each_bytes, kept, of_run: of_run(&plan.runs[group.runs[0]]), users }
     }
-    let in_runs = copied + of_runs.iter().take(at_once as usize).sum::<u64>();
-    let beside = beside * at_once.min(drives.len() as u64);
-    Needed { bytes: kept + in_runs.max(beside), drives: drives.len() as u64 + copies }
+
+    /// Copies of the drives: one for each job and each of `users`.
+    fn copies(&self, jobs: usize, users: usize) -> impl Iterator<Item = Needed> {
+        std::iter::repeat_n(self.of_run, jobs.min(users))
+    }
+}
+
+/// The drives of a run.
+fn of_run(planned: &Planned) -> Needed {
+    let bytes = planned.members.iter().map(|member| member.config.memory().drive_bytes).sum();
+    Needed { bytes, drives: planned.members.len() as u64 }
+}
+
+/// Memory in addition to drives of a job that executes a run, and of one that preconditions one of its drives.
+fn of_job(planned: &Planned, checks: bool) -> [Needed; 2] {
+    let memory = || planned.members.iter().map(|member| member.config.memory());
+    let run_bytes = memory().map(|of| of.run_bytes + if checks { of.check_bytes } else { 0 }).sum();
+    let preconditioning_bytes = memory().map(|of| of.preconditioning_bytes).max().unwrap_or(0);
+    [run_bytes, preconditioning_bytes].map(|bytes| Needed { bytes, drives: 0 })
+}
+
+/// The sum of the largest ones, `count` of them.
+fn largest(needed: impl Iterator<Item = Needed>, count: usize) -> Needed {
+    let mut all: Vec<Needed> = needed.collect();
+    all.sort_unstable_by_key(|needed| std::cmp::Reverse(needed.bytes));
+    all.into_iter().take(count).fold(Needed::default(), Needed::add)
 }
 
 fn refuse(needed: Needed, jobs: usize) -> Result<(), Failure> {

@@ -1,10 +1,11 @@
-//! Preconditioned drives: each is made once, kept while runs need it, and copied for them. Drives that would take more
-//! memory than a limit are not kept: each run makes its own again.
+//! Preconditioned drives: each is made once, kept in packed form while runs need it, and copied for them. Drives that
+//! would take more memory than a limit are not kept: each run makes its own again.
 
 use crate::failure::Failure;
 use crate::plan::{Plan, Planned};
 use copyback::run::arrays::Member;
-use copyback::run::{self, Drives, Image};
+use copyback::run::memory::Memory;
+use copyback::run::{self, Drives, Image, PackedImage};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -22,10 +23,35 @@ pub struct Preconditioned {
 #[derive(Default)]
 struct Entry {
     /// The drive, if it is kept.
-    image: Option<Image>,
+    drive: Option<Kept>,
+    /// Memory of the kept drive.
+    bytes: u64,
     runs_left: usize,
     /// Real time of its preconditioning.
     seconds: f64,
+}
+
+/// A kept drive.
+enum Kept {
+    /// Until its only run takes it.
+    Whole(Image),
+    /// For several runs.
+    Packed(PackedImage),
+}
+
+impl Kept {
+    fn copy(&self) -> Image {
+        match self {
+            Self::Whole(image) => image.clone(),
+            Self::Packed(image) => image.unpack(),
+        }
+    }
+}
+
+/// Memory that a kept drive takes. `users`: the number of runs that need it.
+pub fn kept_bytes(member: &Member, users: usize) -> u64 {
+    let Memory { drive_bytes, packed_bytes, .. } = member.config.memory();
+    if users > 1 { packed_bytes } else { drive_bytes }
 }
 
 impl Preconditioned {
@@ -47,9 +73,11 @@ impl Preconditioned {
     /// progress.
     pub fn make(&self, member: &Member, tell: &mut dyn FnMut(run::Work)) -> Result<(), Failure> {
         let mut entry = self.entry(member);
-        if entry.image.is_none() && self.reserve(member) {
-            let (image, seconds) = precondition(member, tell).inspect_err(|_| self.release(member))?;
-            (entry.image, entry.seconds) = (Some(image), seconds);
+        let bytes = kept_bytes(member, entry.runs_left);
+        if entry.drive.is_none() && self.reserve(bytes) {
+            let (image, seconds) = precondition(member, tell).inspect_err(|_| self.release(bytes))?;
+            let kept = if entry.runs_left > 1 { Kept::Packed(image.pack()) } else { Kept::Whole(image) };
+            (entry.drive, entry.bytes, entry.seconds) = (Some(kept), bytes, seconds);
         }
         Ok(())
     }
@@ -57,7 +85,7 @@ impl Preconditioned {
     /// Additional copies of a run's drives; the run still takes its own later. `tell` receives progress.
     pub fn copy<'a>(&self, planned: &'a Planned, tell: &mut dyn FnMut(run::Work)) -> Result<Drives<'a>, Failure> {
         let copy = |member: &'a Member| {
-            let kept = self.entry(member).image.clone();
+            let kept = self.entry(member).drive.as_ref().map(Kept::copy);
             Ok((&member.config, kept.map_or_else(|| precondition(member, tell).map(|(image, _)| image), Ok)?))
         };
         planned.members.iter().map(copy).collect()
@@ -87,22 +115,25 @@ impl Preconditioned {
     fn take_kept(&self, member: &Member) -> Option<(Image, f64)> {
         let mut entry = self.entry(member);
         entry.runs_left -= 1;
-        let image = match entry.runs_left {
-            0 => entry.image.take().inspect(|_| self.release(member)),
-            _ => entry.image.clone(),
+        if entry.runs_left > 0 {
+            return entry.drive.as_ref().map(|kept| (kept.copy(), entry.seconds));
+        }
+        self.release(entry.bytes);
+        let image = match entry.drive.take()? {
+            Kept::Whole(image) => image,
+            Kept::Packed(image) => image.unpack(),
         };
-        image.zip(Some(entry.seconds))
+        Some((image, entry.seconds))
     }
 
     /// Reserves memory to keep a drive; false if the limit is reached.
-    fn reserve(&self, member: &Member) -> bool {
-        let bytes = member.config.memory().drive_bytes;
+    fn reserve(&self, bytes: u64) -> bool {
         let with = |kept_bytes: u64| Some(kept_bytes + bytes).filter(|sum| *sum <= self.kept_max_bytes);
         self.kept_bytes.fetch_update(Ordering::Relaxed, Ordering::Relaxed, with).is_ok()
     }
 
-    fn release(&self, member: &Member) {
-        self.kept_bytes.fetch_sub(member.config.memory().drive_bytes, Ordering::Relaxed);
+    fn release(&self, bytes: u64) {
+        self.kept_bytes.fetch_sub(bytes, Ordering::Relaxed);
     }
 }
 
@@ -160,7 +191,7 @@ mod tests {
         let drive_bytes = member(0).config.memory().drive_bytes;
         let drives = Preconditioned::of([&plan], drive_bytes + drive_bytes / 2);
         (0..3).for_each(|run| drives.make(member(run), &mut |_| {}).expect("it is made"));
-        let kept = || [0, 2].map(|run| drives.entry(member(run)).image.is_some());
+        let kept = || [0, 2].map(|run| drives.entry(member(run)).drive.is_some());
         assert_eq!(kept(), [true, false]);
         drives.take(&plan.runs[0], &mut |_| {}).expect("a copy");
         drives.take(&plan.runs[2], &mut |_| {}).expect("it is made again");

@@ -24,6 +24,7 @@ const LAB: &[&str] = &[
     "plan",
     "requests",
     "preconditioned",
+    "work_order",
     "memory",
     "progress",
     "execute",

@@ -6,6 +6,7 @@ use super::journal;
 use crate::failure::Failure;
 use crate::files;
 use crate::format::counted;
+use crate::memory;
 use crate::plan::{self, CellChoice, ChosenWorkload, FitShare, NamedSet, Plan};
 use crate::policies::Policies;
 use crate::progress::{Planning, ProgressSink};
@@ -106,6 +107,9 @@ pub fn cells(file: &SweepFile, over: &Overrides) -> Result<Grid, Failure> {
 /// Most runs of a grid: each has its configuration in memory, and few machines do this many in a year.
 const RUNS_MAX: usize = 1_000_000;
 
+/// Memory of a planned run, as measured.
+const RUN_BYTES: u64 = 51_200;
+
 /// Refuses a grid that is too large, before any of it is made. Returns the number of its cells, with those of missing
 /// traces.
 fn refuse_too_many(file: &SweepFile, over: &Overrides) -> Result<usize, Failure> {
@@ -115,7 +119,8 @@ fn refuse_too_many(file: &SweepFile, over: &Overrides) -> Result<usize, Failure>
     let lengths = file.vary.iter().map(|vary| vary.settings.len()).chain([seeds]);
     let cells = lengths.fold(rows, |cells, length| cells.and_then(|cells| cells.checked_mul(length)));
     let runs = cells.and_then(|cells| cells.checked_mul(file.schemes.len()));
-    if let Some(cells) = cells.filter(|_| runs.is_some_and(|runs| runs <= RUNS_MAX)) {
+    if let (Some(cells), Some(runs)) = (cells, runs.filter(|runs| *runs <= RUNS_MAX)) {
+        memory::check_descriptions("run", runs as u64, RUN_BYTES, "make several sweeps of it")?;
         return Ok(cells);
     }
     let many = runs.map_or_else(|| "more runs than can be counted".to_owned(), |runs| counted(runs as u64, "run"));

@@ -39,7 +39,7 @@ use remote_cells::RemoteSweep;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A sweep file, and replacements for parts of it in every cell.
 #[derive(Clone, Debug, Default)]
@@ -259,23 +259,17 @@ impl Recorder<'_> {
     }
 }
 
-/// Runs cells in this process. After a failure, no further cell begins.
+/// Runs cells in this process.
 fn run_here(recorder: &Recorder<'_>, options: &ExecutionOptions) -> Result<Vec<CellResult>, Failure> {
     let count = recorder.to_do.len();
     let drives = Preconditioned::of((0..count).map(|at| &recorder.cell(at).plan), memory::for_kept_drives());
     let jobs = (options.jobs / count.max(1)).max(1);
-    let has_failed = AtomicBool::new(false);
     execute::in_parallel(options.jobs, count, |at| {
         let cell = recorder.cell(at);
-        if has_failed.load(Ordering::Relaxed) {
-            // An earlier cell has failed, and its error is reported.
-            return Err(Failure::run("not begun").of_run(&cell.label));
-        }
         let sink = recorder.bars.sink_of_part();
         let options = ExecutionOptions { jobs, sink, check: options.check, ..ExecutionOptions::default() };
         let result = run_cell(&cell.plan, &options, &drives).map_err(|failure| failure.of_run(&cell.label));
-        let result = result.and_then(|result| recorder.record(at, &result));
-        result.inspect_err(|_| has_failed.store(true, Ordering::Relaxed))
+        result.and_then(|result| recorder.record(at, &result))
     })
 }
 

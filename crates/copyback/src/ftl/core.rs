@@ -14,6 +14,7 @@ mod free_blocks;
 pub(crate) mod inside;
 mod merging;
 mod open_blocks;
+mod packed;
 mod second_active_blocks;
 pub mod settled;
 mod skipping;
@@ -35,6 +36,7 @@ use crate::sim::invariant::hold;
 use crate::sim::lists::Lists;
 use crate::sim::table;
 pub use counts::Counts;
+pub use packed::PackedFtl;
 
 /// A valid unit of a victim: its expected place, and the logical unit whose data it holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,10 +105,15 @@ impl Ftl {
 
     /// Bytes of the tables of a drive of this shape.
     pub fn table_bytes(geometry: &Geometry) -> u64 {
-        let (mapped, physical) = (u64::from(geometry.mapped_units), u64::from(geometry.physical_units));
-        let of_units = size_of::<PhysicalUnit>() as u64 * mapped + size_of::<LogicalUnit>() as u64 * physical;
         // Two links of lists for each block: of the free blocks, and of the victim policy.
-        of_units + physical / 8 + u64::from(geometry.blocks) * (size_of::<Block>() as u64 + 16)
+        let of_blocks = u64::from(geometry.blocks) * (size_of::<Block>() as u64 + 16);
+        Self::map_bytes(geometry) + u64::from(geometry.physical_units) / 8 + of_blocks
+    }
+
+    /// Memory of the map and the reverse map.
+    fn map_bytes(geometry: &Geometry) -> u64 {
+        let (mapped, physical) = (u64::from(geometry.mapped_units), u64::from(geometry.physical_units));
+        size_of::<PhysicalUnit>() as u64 * mapped + size_of::<LogicalUnit>() as u64 * physical
     }
 
     /// A fresh drive.

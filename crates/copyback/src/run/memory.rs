@@ -11,6 +11,8 @@ use crate::observe::shadow::Shadow;
 pub struct Memory {
     /// The preconditioned drive: each run has a copy of its own.
     pub drive_bytes: u64,
+    /// The drive while it is kept for runs ([`Image::pack`](super::Image::pack)).
+    pub packed_bytes: u64,
     /// Memory of preconditioning in addition.
     pub preconditioning_bytes: u64,
     /// Memory of a run in addition.
@@ -35,6 +37,7 @@ impl RunConfig {
         let buffer = if has_buffer { logical / u64::from(geometry.units_per_logical_page) * 4 } else { 0 };
         Memory {
             drive_bytes: Ftl::table_bytes(&geometry),
+            packed_bytes: Ftl::packed_bytes(&geometry),
             preconditioning_bytes: if lists_units { 4 * logical } else { 0 },
             run_bytes: filling + buffer + if self.frontier.keeps_hot_apart() { mapped } else { 0 },
             check_bytes: Shadow::table_bytes(&geometry),

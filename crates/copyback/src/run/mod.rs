@@ -21,7 +21,7 @@ use crate::buffer;
 use crate::config::plugins::Fault;
 use crate::config::{Device, KeyError};
 use crate::ftl::FtlConfig;
-use crate::ftl::core::{Counts, Ftl};
+use crate::ftl::core::{Counts, Ftl, PackedFtl};
 use crate::observe::commands::CommandFilter;
 use crate::observe::microscope::Focus;
 use crate::observe::report::{Outcome, Report};
@@ -204,6 +204,27 @@ impl Image {
     }
 }
 
+impl Image {
+    /// The drive in a third of its memory, to be kept for later runs.
+    pub fn pack(self) -> PackedImage {
+        PackedImage { key: self.key, ftl: self.ftl.pack(), preconditioning: self.preconditioning }
+    }
+}
+
+/// A preconditioned drive that takes a third of the memory ([`Image::pack`]).
+pub struct PackedImage {
+    key: String,
+    ftl: PackedFtl,
+    preconditioning: Counts,
+}
+
+impl PackedImage {
+    /// A drive for a run.
+    pub fn unpack(&self) -> Image {
+        Image { key: self.key.clone(), ftl: self.ftl.unpack(), preconditioning: self.preconditioning }
+    }
+}
+
 /// Makes a drive and preconditions it. Configurations with the same [`image_key`] may share one image.
 pub fn precondition(config: &RunConfig, seed: u64) -> Result<Image, RunError> {
     precondition_with_progress(config, seed, &mut |_| {})
@@ -305,7 +326,7 @@ pub fn simulate_streams(
 ) -> Result<Outcome, RunError> {
     let (mut source, streams) = streams.parts();
     let preconditioning = drives.iter().fold(Counts::default(), |sum, (_, image)| sum.and(&image.preconditioning));
-    let mut simulation = new_simulation(config, drives, &mut *source, streams, options)?;
+    let mut simulation = stoppable(|| new_simulation(config, drives, &mut *source, streams, options))?;
     let ran = guarded(|| simulation.run(progress));
     ran.map_err(|broken| broken.at(Some(simulation.now_ns())))??;
     let end_ns = simulation.now_ns();
@@ -403,7 +424,7 @@ pub fn warmup_end_of(
     progress: &mut dyn FnMut(Progress),
 ) -> Result<u64, RunError> {
     let (mut source, streams) = streams.parts();
-    let mut simulation = new_simulation(config, drives, &mut *source, streams, options)?;
+    let mut simulation = stoppable(|| new_simulation(config, drives, &mut *source, streams, options))?;
     let ran = guarded(|| simulation.run_warmup(progress));
     ran.map_err(|broken| broken.at(Some(simulation.now_ns())))?
 }
@@ -471,6 +492,19 @@ impl Broken {
             Self::Plugin(fault) => RunError::Plugin(fault),
         }
     }
+}
+
+/// Converts the end of a run, or a mistake of a supplied policy, to an error while the run is made. Panics go on.
+fn stoppable<T>(work: impl FnOnce() -> Result<T, RunError>) -> Result<T, RunError> {
+    std::panic::catch_unwind(std::panic::AssertUnwindSafe(work)).unwrap_or_else(|panic| {
+        if panic.is::<Stopped>() {
+            return Err(RunError::Stopped);
+        }
+        match panic.downcast_ref::<Fault>() {
+            Some(fault) => Err(RunError::Plugin(fault.clone())),
+            None => std::panic::resume_unwind(panic),
+        }
+    })
 }
 
 /// Catches a broken invariant, which the engine reports by a panic.

@@ -529,7 +529,8 @@ pub fn holds(case: &Case) -> Result<Verdict, TestCaseError> {
             microscope: None,
         };
         let source = Box::new(case.requests.clone().into_iter());
-        let whole = caught(|| simulate(&case.config, image.clone(), source, &options, &mut comes_to_an_end()))?;
+        let kept = image.clone().pack().unpack();
+        let whole = caught(|| simulate(&case.config, kept, source, &options, &mut comes_to_an_end()))?;
         prop_assert_eq!(json(&whole), json(&outcome), "the same run gave two results");
         prop_assert_eq!(&whole.requests, &outcome.requests);
         prop_assert_eq!(&whole.gc_events, &outcome.gc_events);

@@ -21,6 +21,7 @@ use super::verdict::Verdict;
 use crate::execute::ExecutionOptions;
 use crate::failure::Failure;
 use crate::format::counted;
+use crate::memory;
 use crate::progress::{Planning, ProgressSink};
 use crate::sweep::file::SweepFile;
 use crate::sweep::grid::{self, Overrides};
@@ -31,7 +32,10 @@ use draw::World;
 use open::{Admissible, Decision, Open};
 pub use record::{DecisionAbout, Row, SCHEMA, Status, WorldClaim, Worlds};
 use std::sync::Arc;
-pub use summary::{Decides, HeadlineSummary, RuleSummary, Summary};
+pub use summary::{DecisionShare, HeadlineSummary, RuleSummary, Summary};
+
+/// Memory of a planned world of a paper, as measured.
+const WORLD_BYTES: u64 = 100_000;
 
 /// A paper's headlines with the decisions that it leaves open.
 pub struct WorldStudy {
@@ -88,6 +92,7 @@ impl WorldStudy {
         journal: &mut Journal,
         options: &ExecutionOptions,
     ) -> Result<Worlds, Failure> {
+        memory::check_descriptions("world", count as u64, WORLD_BYTES, "draw fewer worlds")?;
         let open = &self.open;
         let seed = self.overrides.seed.unwrap_or(1);
         let decided = World { number: 0, seed, values: Vec::new(), sets: Vec::new() };
