@@ -19,7 +19,13 @@ _LOG = logging.getLogger("copyback")
 
 def _is_watched() -> bool:
     """Return whether the user sees bars: in a terminal, or in a notebook."""
-    return "ipykernel" in sys.modules or sys.stderr.isatty()
+    if "ipykernel" in sys.modules:
+        return True
+    try:
+        return sys.stderr.isatty()
+    except (AttributeError, ValueError):
+        # There is no standard error, as in a program without a console, or it is closed.
+        return False
 
 
 @contextlib.contextmanager

@@ -18,7 +18,7 @@ pub fn print(file: &Path) -> Result<(), Failure> {
 
 /// The device's TOML.
 pub fn text(file: &Path) -> Result<String, Failure> {
-    let xml = files::read_any_text("MQSim's configuration", file)?;
+    let xml = files::read_any_text("MQSim's configuration", file, "name a configuration of MQSim in XML")?;
     let wrong = |message: String| Failure::input(format!("{}: {message}", file.display()));
     let parameters = Parameters::of(&xml).map_err(|message| {
         wrong(message).with_help("give the file of MQSim's option -i, an Execution_Parameter_Set in XML")

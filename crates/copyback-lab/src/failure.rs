@@ -85,7 +85,9 @@ impl Failure {
             std::io::ErrorKind::BrokenPipe => "keep its reader until all is written, or name a file",
             _ => remedy(error),
         };
-        Self::run(format!("cannot write {}: {error}", path.display())).with_help(help)
+        let output =
+            if path == std::path::Path::new("-") { "standard output".into() } else { path.display().to_string() };
+        Self::run(format!("cannot write {output}: {error}")).with_help(help)
     }
 
     /// The mistake, in one sentence.

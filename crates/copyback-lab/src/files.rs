@@ -24,7 +24,12 @@ pub const TEXT_BYTES_MAX: u64 = 1 << 20;
 
 /// Reads a TOML text that the user named. Configurations of other simulators are refused by name.
 pub fn read_text(what: &str, path: &Path) -> Result<String, Failure> {
-    let text = read_any_text(what, path)?;
+    read_own_text(what, path, "name a TOML file; a trace is given as `--trace FILE`")
+}
+
+/// Reads a text of another kind in the same way. `wanted`: the help for a file that is none.
+pub fn read_own_text(what: &str, path: &Path, wanted: &str) -> Result<String, Failure> {
+    let text = read_any_text(what, path, wanted)?;
     match of_other_simulator(&text) {
         Some((name, help)) => {
             let shown = path.display();
@@ -70,8 +75,9 @@ fn of_other_simulator(text: &str) -> Option<(&'static str, &'static str)> {
     None
 }
 
-/// Reads a text that the user named, also from a pipe. No more is read than the largest permitted text.
-pub fn read_any_text(what: &str, path: &Path) -> Result<String, Failure> {
+/// Reads a text that the user named, also from a pipe. No more is read than the largest permitted text. `wanted`: the
+/// help for a file that is none.
+pub fn read_any_text(what: &str, path: &Path, wanted: &str) -> Result<String, Failure> {
     check_file(what, path)?;
     let shown = path.display();
     let failed = |error: std::io::Error| Failure::input(format!("cannot read {what} {shown}: {error}"));
@@ -81,12 +87,11 @@ pub fn read_any_text(what: &str, path: &Path) -> Result<String, Failure> {
         return Err(Failure::input(format!(
             "{what} {shown} has more than {TEXT_BYTES_MAX} bytes: it is no configuration"
         ))
-        .with_help("name a TOML file; a trace is given as `--trace FILE`"));
+        .with_help(wanted));
     }
     String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
-        Failure::input(format!("cannot read {what} {shown}: byte {at} is no text in UTF-8"))
-            .with_help("name a TOML file")
+        Failure::input(format!("cannot read {what} {shown}: byte {at} is no text in UTF-8")).with_help(wanted)
     })
 }
 
@@ -119,7 +124,7 @@ pub fn check_file(what: &str, path: &Path) -> Result<(), Failure> {
             Err(match nearest_file(path) {
                 _ if is_unit => failure.with_help(format!("quote a value with a blank: 'KEY=2 {shown}'")),
                 Some(near) => failure.with_help(format!("did you mean {near}?")),
-                None => failure,
+                None => failure.with_help("relative names begin in the working folder"),
             })
         }
         Err(error) => Err(Failure::input(format!("cannot read {what} {shown}: {error}"))),

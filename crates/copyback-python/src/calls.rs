@@ -8,6 +8,7 @@ use crate::policies::SuppliedPolicy;
 use crate::results::object;
 use copyback_cli::api::{self, Done, Failure, Package, RunCall, SweepCall, Watch};
 use copyback_lab::progress::ProgressSink;
+use copyback_workload::temporary::Permission;
 use pyo3::exceptions::PySystemExit;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -114,13 +115,13 @@ fn perform(
     on_progress: Option<&Py<PyAny>>,
     work: impl FnOnce(Arc<Watch>) -> Result<Done, Failure> + Send + 'static,
 ) -> PyResult<Py<PyAny>> {
-    let watch = Arc::new(Watch::default());
+    let (watch, permission) = (Arc::new(Watch::default()), Permission::default());
     let (sender, mut receiver) = channel();
     let under_way = exit::UnderWay::new(&watch);
-    let own = watch.clone();
+    let (own, permits) = (watch.clone(), permission.clone());
     let begun = std::thread::Builder::new().name("copyback".into()).spawn(move || {
         // On a thread inside this one, so that its Python thread state is freed when the call is over.
-        let done = std::thread::scope(|threads| threads.spawn(|| work(own)).join());
+        let done = std::thread::scope(|threads| threads.spawn(|| permits.during(|| work(own))).join());
         if let Ok(done) = done {
             // If the call was interrupted, the receiver is gone.
             let _ = sender.send(done);
@@ -128,7 +129,8 @@ fn perform(
         drop((sender, under_way));
     });
     begun?;
-    let done = wait(py, &mut receiver, &watch, on_progress)?;
+    // After an exception of Python, such as KeyboardInterrupt, the caller may write files of the same names.
+    let done = wait(py, &mut receiver, &watch, on_progress).inspect_err(|_| permission.withdraw())?;
     if done.is_err() && exit::is_ending() {
         // The interpreter stopped the run: end this thread without a message.
         return Err(PySystemExit::new_err(()));

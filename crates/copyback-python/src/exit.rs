@@ -2,6 +2,7 @@
 
 use crate::policies::interrupts;
 use copyback_cli::api::Watch;
+use copyback_workload::temporary;
 use pyo3::prelude::*;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -84,6 +85,8 @@ pub fn end_calls(py: Python<'_>) -> PyResult<()> {
         drop(left);
         let waited = begun.elapsed();
         if waited > PATIENCE {
+            // Until the process ends, threads that still write make no further file.
+            std::mem::forget(temporary::remove_all());
             break;
         }
         if waited > GRACE && waited - interrupted > INTERVAL {

@@ -58,6 +58,10 @@ impl<'py> Options<'py> {
     /// A path.
     pub fn path(&self, name: &str) -> PyResult<Option<PathBuf>> {
         let Some(value) = self.get(name)? else { return Ok(None) };
+        if value.extract().is_ok_and(|path: PathBuf| path.as_os_str().is_empty()) {
+            let help = format!("give it a name, or leave `{name}` out");
+            return Err(self.refused(name, &value, "which is an empty name", &help));
+        }
         value.extract().map(Some).map_err(|_| {
             let kind = value.get_type().name().map_or_else(|_| "that".to_owned(), |kind| kind.to_string());
             let help = format!("use a text or a pathlib.Path, not {kind}");

@@ -8,10 +8,10 @@ use arrow_array::ffi_stream::{FFI_ArrowArrayStream, RecordBatchStreamReader};
 use arrow_array::{ArrayRef, RecordBatch, RecordBatchReader, StringArray, UInt32Array, UInt64Array};
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use copyback_cli::api::{self, Failure};
-use pyo3::exceptions::{PyException, PyValueError};
+use pyo3::exceptions::{PyException, PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyCapsule, PyCapsuleMethods, PyList, PyMapping, PyTuple};
+use pyo3::types::{PyByteArray, PyBytes, PyCapsule, PyCapsuleMethods, PyList, PyMapping, PyTuple};
 use std::fs::File;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -165,7 +165,9 @@ impl Rows {
         let py = requests.py();
         let wanted = "requests are a path, what has Arrow's PyCapsule protocol (a data frame or table), or an iterable \
                       of tuples (arrival_ns, op, offset_bytes, length_bytes)";
-        let mut items = requests.try_iter().map_err(|_| {
+        let is_text = requests.is_instance_of::<PyBytes>() || requests.is_instance_of::<PyByteArray>();
+        let items = if is_text { Err(PyTypeError::new_err("bytes")) } else { requests.try_iter() };
+        let mut items = items.map_err(|_| {
             let kind = requests.get_type().name().map_or_else(|_| "this object".to_owned(), |name| name.to_string());
             exception(
                 py,
@@ -204,6 +206,9 @@ impl Rows {
                 return self.add_named(required, optional("device")?, optional("priority")?);
             }
             if let Ok(mapping) = item.cast::<PyMapping>() {
+                if let Some(missing) = REQUIRED.into_iter().find(|key| !mapping.contains(key).unwrap_or(true)) {
+                    return Err(PyValueError::new_err(format!("it has no `{missing}`")));
+                }
                 let required = REQUIRED.map(|key| mapping.get_item(key));
                 let optional =
                     |key: &str| if mapping.contains(key)? { mapping.get_item(key).map(Some) } else { Ok(None) };

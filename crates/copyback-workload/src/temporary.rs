@@ -4,11 +4,13 @@
 //! if the program is killed. Every other file is removed when its value is dropped. A signal drops no values, so these
 //! files are listed by name for an interrupted program. An output needs a name, because it replaces an existing file.
 
+use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tempfile::NamedTempFile;
 
 static NAMES: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
@@ -16,6 +18,43 @@ static NAMES: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 fn names() -> MutexGuard<'static, BTreeSet<PathBuf>> {
     // A thread that panicked while it held the lock left complete paths.
     NAMES.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The permission of a call to give its outputs their final names. A calling program withdraws it when it stops waiting
+/// for the call, whose threads may still write.
+#[derive(Clone, Debug, Default)]
+pub struct Permission(Arc<AtomicBool>);
+
+thread_local! {
+    /// The permission of the call that this thread works for.
+    static OWN: RefCell<Option<Permission>> = const { RefCell::new(None) };
+}
+
+impl Permission {
+    /// Withdraws it. After this, no output of the call gets its final name.
+    pub fn withdraw(&self) {
+        let held = names();
+        self.0.store(true, Ordering::Relaxed);
+        drop(held);
+    }
+
+    /// Does the work of a call. The outputs that this thread writes meanwhile need the permission.
+    pub fn during<T>(&self, work: impl FnOnce() -> T) -> T {
+        let before = OWN.replace(Some(self.clone()));
+        let done = work();
+        OWN.replace(before);
+        done
+    }
+
+    /// Refuses if the permission for outputs of this thread was withdrawn.
+    ///
+    /// # Errors
+    /// `Interrupted`.
+    pub(crate) fn check() -> io::Result<()> {
+        let is_withdrawn = OWN.with_borrow(|own| own.as_ref().is_some_and(|own| own.0.load(Ordering::Relaxed)));
+        let refused = || io::Error::new(io::ErrorKind::Interrupted, "the call was interrupted");
+        if is_withdrawn { Err(refused()) } else { Ok(()) }
+    }
 }
 
 /// An open temporary file; removed when dropped.
@@ -130,14 +169,15 @@ impl Temporary {
     /// Renames the file to its final name, and replaces a file of that name.
     ///
     /// # Errors
-    /// Those of the file system, and if the file has no name; the file is removed then.
+    /// Those of the file system, if the file has no name, and if the call was interrupted ([`Permission`]); the file is
+    /// removed then.
     pub fn persist(self, path: &Path) -> io::Result<()> {
         let Self { file, entry, .. } = self;
         let Kept::Named(file) = file else {
             return Err(io::Error::new(io::ErrorKind::Unsupported, "a private file has no name"));
         };
         let names = names();
-        let done = file.persist(path).map(drop).map_err(|error| error.error);
+        let done = Permission::check().and_then(|()| file.persist(path).map(drop).map_err(|error| error.error));
         drop(names);
         drop(entry);
         done

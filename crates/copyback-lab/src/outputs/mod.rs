@@ -17,6 +17,7 @@ use std::path::Path;
 /// Refuses an output path that cannot be written, before a run spends time on it. Opens nothing that could block or
 /// change.
 pub fn check_output(path: &Path) -> Result<(), Failure> {
+    refuse_empty(path)?;
     let target = Target::of(path).map_err(|error| {
         let (failure, kind) = (Failure::input(format!("cannot write {}: {error}", path.display())), error.kind());
         failure.with_help(if kind == std::io::ErrorKind::IsADirectory {
@@ -30,6 +31,14 @@ pub fn check_output(path: &Path) -> Result<(), Failure> {
         Target::Stream(_) => check_stream(path),
         Target::Descriptor(_) | Target::StandardOutput | Target::StandardError => Ok(()),
     }
+}
+
+/// Refuses an empty path: names of files in it would be in the working folder.
+fn refuse_empty(path: &Path) -> Result<(), Failure> {
+    if path.as_os_str().is_empty() {
+        return Err(Failure::input("the name of an output is empty").with_help("name a file or a folder"));
+    }
+    Ok(())
 }
 
 /// Refuses a file that is written beside an output, under a name that follows from the output's. The user did not name
@@ -73,6 +82,7 @@ pub fn check_in_folder<'a>(folder: &Path, files: impl IntoIterator<Item = &'a Pa
 
 /// Refuses a folder that cannot be made or written. Returns the part of its path that exists.
 pub fn check_folder(folder: &Path) -> Result<&Path, Failure> {
+    refuse_empty(folder)?;
     let shown = folder.display();
     if std::fs::symlink_metadata(folder).is_ok() && !folder.is_dir() {
         let what = if folder.is_symlink() { "a link that leads to no folder" } else { "a file, not a folder" };
@@ -91,7 +101,8 @@ pub fn check_folder(folder: &Path) -> Result<&Path, Failure> {
 fn check_replaceable(path: &Path, file: &Path) -> Result<(), Failure> {
     let folder = folder_of(file);
     if !folder.is_dir() {
-        return Err(Failure::input(format!("there is no folder {} to write {} in", folder.display(), path.display())));
+        let message = format!("there is no folder {} to write {} in", folder.display(), path.display());
+        return Err(Failure::input(message).with_help("make it first, or name a file in another folder"));
     }
     check_writable(folder)?;
     // Replacing a file ignores its write protection, so check it: opening for appending changes nothing.

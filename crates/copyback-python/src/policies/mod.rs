@@ -103,6 +103,19 @@ pub fn supply(axis: &str, policy: Bound<'_, PyAny>) -> PyResult<SuppliedPolicy> 
     Ok(SuppliedPolicy { name, maker, id, source, raised })
 }
 
+/// Letters of a value that an error shows: a policy may answer with a table of a hundred megabytes.
+const SHOWN_MAX: usize = 200;
+
+/// The beginning of a value's text; `unnamed` if it has none.
+fn shown(value: &Bound<'_, PyAny>, unnamed: &str) -> String {
+    let Ok(text) = value.repr() else { return unnamed.to_owned() };
+    let text = text.to_string_lossy().into_owned();
+    match text.char_indices().nth(SHOWN_MAX) {
+        Some((end, _)) => format!("{}...", &text[..end]),
+        None => text,
+    }
+}
+
 fn axis_named(axis: &str) -> PyResult<&'static str> {
     let axes = ["victim", "order", "preemption", "trigger", "admit.shares", "allocation", "tasks"];
     let known = axes.into_iter().find(|known| *known == axis);
@@ -158,10 +171,7 @@ impl Object {
             Ok(value) => value,
             Err(error) if error.is_instance_of::<Interrupted>(py) => copyback::run::stop(),
             Err(error) => {
-                let what = format!(
-                    "raised {}",
-                    error.value(py).repr().map_or_else(|_| "an exception".into(), |r| r.to_string())
-                );
+                let what = format!("raised {}", shown(error.value(py), "an exception"));
                 self.raised.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
                 self.fail(what, None)
             }
@@ -195,10 +205,7 @@ impl Object {
 
     /// The answer of a method as a value of this kind.
     fn value<'py, T: for<'a> FromPyObject<'a, 'py>>(&self, answer: &Bound<'py, PyAny>, wanted: &str) -> T {
-        answer.extract().unwrap_or_else(|_| {
-            let shown = answer.repr().map_or_else(|_| "something".to_owned(), |shown| shown.to_string());
-            self.fail(format!("answered {shown}"), Some(wanted))
-        })
+        answer.extract().unwrap_or_else(|_| self.fail(format!("answered {}", shown(answer, "something")), Some(wanted)))
     }
 
     /// A copy in the same state.

@@ -10,6 +10,7 @@ use super::sweeps::Sweep;
 use copyback_lab::Failure;
 use copyback_lab::files::{self, Input};
 use copyback_lab::format;
+use copyback_lab::tables::TABLES;
 use serde_json::{Value, json};
 use std::fs::File;
 use std::io::Read;
@@ -188,8 +189,11 @@ fn of_table(path: &Path) -> Result<Kind, Failure> {
         (name, true) if name == "sweep" => Ok(Kind::Sweep(Sweep::read(path)?)),
         (name, true) => Err(Failure::input(format!("{} is the table `{name}` beside a sweep's", path.display()))
             .with_help("name the sweep's table; the other one is read with it")),
-        (name, false) => Err(Failure::input(format!("{} is one table of results, `{name}`", path.display()))
-            .with_help("name its folder, that of --out")),
+        (name, false) if TABLES.iter().any(|table| table.name == name) => {
+            Err(Failure::input(format!("{} is one table of results, `{name}`", path.display()))
+                .with_help("name its folder, that of --out"))
+        }
+        (_, false) => Err(refused(path, "is a Parquet file, but no table of results")),
     }
 }
 

@@ -1,7 +1,7 @@
 //! The destination of an output: a regular file is replaced when its successor is complete; any other file is written
 //! directly.
 
-use crate::temporary::Temporary;
+use crate::temporary::{Permission, Temporary};
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, Seek, Write};
 use std::path::{Path, PathBuf};
@@ -87,6 +87,7 @@ impl Target {
         make: impl FnOnce(&mut File) -> Result<T, E>,
         failed: impl Fn(io::Error) -> E,
     ) -> Result<T, E> {
+        Permission::check().map_err(&failed)?;
         if let Self::File(path) = self {
             remove_abandoned(folder_of(path));
             let mut file = Temporary::new_in(folder_of(path), (TEMPORARY_PREFIX, TEMPORARY_SUFFIX)).map_err(&failed)?;
@@ -100,7 +101,7 @@ impl Target {
         // A file without a name: Parquet may seek in it, and a pipe gets no part of a failed output.
         let mut file = tempfile::tempfile().map_err(&failed)?;
         let made = make(&mut file)?;
-        self.copy(&mut file).map_err(failed)?;
+        Permission::check().and_then(|()| self.copy(&mut file)).map_err(failed)?;
         Ok(made)
     }
 
