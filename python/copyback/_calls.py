@@ -79,7 +79,7 @@ def sweep(
     if has_policies and client is not None:
         message = "policies of this process are not on the workers of a cluster; leave client or policies out"
         raise ValueError(message)
-    options["fresh"] = fresh or has_policies
+    options["fresh"] = fresh
     cluster = None if client is None else Cluster(client)
     with assembled(chosen, policies) as own, _progress.bars(progress) as on_progress:
         options |= {"schemes": own.schemes, "settings": settings_of({**own.settings, **checked_settings(set)})}

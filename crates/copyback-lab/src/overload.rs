@@ -9,6 +9,7 @@ use copyback::observe::steady::Verdict;
 use copyback::run::overload::lasts;
 use copyback::tasks::gc::preemption::PreemptionConfig;
 use copyback::tasks::gc::preemption::always::VICTIMS_MAX;
+use copyback::workload::spec::{ArrivalKind, ArrivalSpec, WorkloadSpec};
 
 /// Least factor by which the advice slows down arrivals.
 const SLOWER: f64 = 4.0;
@@ -79,6 +80,17 @@ fn is_overloaded(done: &Finished) -> bool {
     done.outcome.report.steady.verdict == Verdict::Overloaded
 }
 
+/// The setting that makes requests arrive this many times more slowly. A generator's mean rate is set itself: a table
+/// that shows the rate then shows the right one.
+fn slower_arrivals(workload: &WorkloadSpec, by: f64) -> String {
+    let arrivals = workload.arrivals.as_ref().filter(|_| workload.trace.is_none() && workload.time_scale.is_none());
+    let has_one_rate = |arrivals: &&ArrivalSpec| matches!(arrivals.kind, ArrivalKind::Poisson | ArrivalKind::Fixed);
+    match arrivals.filter(has_one_rate).and_then(|arrivals| arrivals.rate) {
+        Some(rate) => format!("workload.arrivals.rate={:.0}", (rate / by).ceil()),
+        None => format!("workload.time_scale={}", by * workload.time_scale.unwrap_or(1.0)),
+    }
+}
+
 /// The note that drives could not keep up, and what helps; empty if all kept up.
 pub fn note(plan: &Plan, finished: &[Finished]) -> Option<String> {
     let both = || plan.runs.iter().zip(finished);
@@ -103,10 +115,13 @@ pub fn note(plan: &Plan, finished: &[Finished]) -> Option<String> {
     } else {
         let longest =
             both().map(|(_, done)| lasts(&done.outcome)).filter(|times| times.is_finite()).fold(1.0, f64::max);
-        let scale = (2.0 * longest).ceil().max(SLOWER) * planned.resolved.workload.time_scale.unwrap_or(1.0);
+        let by = (2.0 * longest).ceil().max(SLOWER);
         let differs = plan.runs.iter().any(|run| run.resolved.workload != planned.resolved.workload);
         let of_scheme = if differs { format!("{}:", planned.scheme) } else { String::new() };
-        let slower = format!("requests arrive more slowly, --set {of_scheme}workload.time_scale={scale}");
+        let slower = format!(
+            "requests arrive more slowly, --set {of_scheme}{}",
+            slower_arrivals(&planned.resolved.workload, by)
+        );
         victims.map_or_else(|| format!("Let {slower}"), |victims| format!("{victims}; or let {slower}"))
     };
     Some(format!(

@@ -1,4 +1,5 @@
-//! Notes on writes that are smaller than a mapping unit or a page: their cost looks like that of GC.
+//! Notes on writes that bring less than the mapping units and pages that they program. Write amplification counts from
+//! whole units on, so that it does not contain this cost.
 
 use crate::execute::Finished;
 use crate::format;
@@ -13,15 +14,20 @@ pub fn notes(plan: &Plan, finished: &[Finished]) -> Vec<String> {
     units.into_iter().chain(note_of_padding(&padded)).collect()
 }
 
-/// The note that each write rewrites more than it brings: on average less than half of a mapping unit.
+/// Least ratio of the units that the host wrote to the bytes that it brought, for a note.
+const REWRITTEN_MIN: f64 = 1.3;
+
+/// The note that writes rewrite more than they bring: parts of mapping units, at their beginning or end.
 fn note_of_units(planned: &Planned, report: &Report) -> Option<String> {
     let unit_bytes = planned.resolved.run.geometry.unit_bytes();
     let mean_bytes = report.written_bytes as f64 / report.writes.max(1) as f64;
-    let is_small = report.writes > 0 && 2.0 * mean_bytes < unit_bytes as f64;
-    is_small.then(|| {
+    let rewritten = (report.units_written * unit_bytes) as f64 / report.written_bytes.max(1) as f64;
+    let is_high = report.writes > 0 && rewritten > REWRITTEN_MIN;
+    is_high.then(|| {
         format!(
-            "Note: writes of {} on average rewrite mapping units of {}; a smaller `geometry.mapping_unit`, with \
-             `frontier.fill_limit`, lets several writes share a page\n",
+            "Note: writes bring {} on average, and rewrite whole mapping units of {}: {rewritten:.1} times as many bytes, \
+             which WA does not count; a smaller `geometry.mapping_unit`, with `frontier.fill_limit`, lets several writes \
+             share a page\n",
             format::size(mean_bytes),
             format::size(unit_bytes as f64)
         )

@@ -11,6 +11,7 @@ use crate::flat::Number;
 use crate::format::{TooFew, count, counted, names};
 use crate::matched;
 use crate::table::{self, BOLD, Cell};
+use copyback::observe::steady::Verdict;
 use copyback_lab::steady::{is_unsettled, short_of_runs};
 use std::collections::BTreeSet;
 
@@ -114,6 +115,11 @@ impl Row<'_> {
         run.is_none_or(|planned| !planned.resolved.run.preemption.is_timeless())
     }
 
+    /// Whether its drives cannot keep up with their requests, under any seed: waits then grow with the run.
+    fn is_overloaded(&self) -> bool {
+        self.runs.iter().any(|run| run.steady == Verdict::Overloaded)
+    }
+
     fn name(&self) -> String {
         format!("`{}` in {}", self.scheme, self.group.label)
     }
@@ -182,16 +188,31 @@ pub fn text(objective: &Objective, results: &SweepResults<'_>) -> Result<(String
     Ok((text, cells))
 }
 
-/// The best row of all, and of those that are steady and meet the conditions with their whole intervals.
+/// The best row of those that keep up with their requests, and of those that are steady and meet the conditions with
+/// their whole intervals.
 fn best_of_built(
     (all, built): (&[Row<'_>], &[&Row<'_>]),
     asked: &ShownColumn,
     is_most: bool,
     tests: &[Test],
 ) -> String {
-    let mut text = best_of(built, asked, is_most);
+    let able: Vec<&Row<'_>> = built.iter().copied().filter(|row| !row.is_overloaded()).collect();
+    let overloaded = counted((built.len() - able.len()) as u64, "row");
+    if able.is_empty() {
+        let why = "the longer the run, the longer requests wait";
+        return match tests.is_empty() {
+            true => format!("{}All of these drives are overloaded: {why}\n", best_of(built, asked, is_most)),
+            false => format!("\nNo row that meets it keeps up with its requests: {why}\n"),
+        };
+    }
+    let mut text = best_of(&able, asked, is_most);
     if !tests.is_empty() {
-        text.push_str(&note_of_end((all, built), asked, is_most));
+        text.push_str(&note_of_end((all, &able), asked, is_most));
+    }
+    if able.len() < built.len() {
+        text.push_str(&format!(
+            "Not counted: {overloaded} with overloaded drives, whose requests wait longer in longer runs\n"
+        ));
     }
     let sure: Vec<&Row<'_>> = built.iter().copied().filter(|row| row.is_sure(tests)).collect();
     if sure.len() < built.len() {
@@ -279,6 +300,8 @@ fn heading(objective: &Objective, rows: &[Row<'_>], tests: &[Test]) -> String {
         1 => format!("1 of {all} meets"),
         _ => format!("{} of {all} meet", count(meeting)),
     };
+    let overloaded = number(&|row| row.standing(tests) == Standing::Meets && row.is_overloaded());
+    let found = if overloaded > 0 { format!("{found} ({} overloaded)", count(overloaded)) } else { found };
     let not_judged = if unjudged > 0 { format!("; {} cannot be judged", count(unjudged)) } else { String::new() };
     format!("{found} {conditions}{not_judged}{means}\n")
 }

@@ -79,7 +79,9 @@ pub fn swept(call: &SweepCall, cluster: Option<Arc<dyn Cluster>>) -> Result<Swep
         let message = "standard output takes the table or the answer to --where, --min, --max and --show, not both";
         return Err(Failure::input(message).with_help("name a file for the table: --out FILE.parquet"));
     }
-    let mut journal = match &to.journal {
+    // Another call may have other policies of these names.
+    let journal_path = to.journal.as_ref().filter(|_| call.sweep.policies.is_empty());
+    let mut journal = match journal_path {
         Some(path) => Journal::open(path, &name_of(&to.table), call.fresh)?,
         None => Journal::none(),
     };
@@ -97,7 +99,7 @@ pub fn swept(call: &SweepCall, cluster: Option<Arc<dyn Cluster>>) -> Result<Swep
     let is_taken = call.latex.as_deref().map_or(Ok(false), |path| files::write_text(path, &latex))?;
     text.push_str(&body);
     text.push_str(&notes(file, &journal, grid, &results));
-    text.push_str(&to.note());
+    text.push_str(&to.note(!call.sweep.policies.is_empty()));
     let is_stdout_taken = is_taken || files::is_standard_output(&to.table);
     let PlannedSweep { file, grid } = planned;
     Ok(Swept { text, file, cells: grid.cells, results: done.results, latex, is_stdout_taken })
@@ -162,10 +164,14 @@ impl Outputs {
     }
 
     /// The note that names the files.
-    fn note(&self) -> String {
+    fn note(&self, has_policies: bool) -> String {
         let shown = |path: &Path| printable(&path.display().to_string()).into_owned();
         let [table, text, latencies] = [&self.table, &self.text, &self.latencies].map(|path| shown(path));
         match self.journal.as_deref().map(shown) {
+            Some(_) if has_policies => {
+                let why = "a rerun runs all cells again, because policies of the calling program may have changed";
+                format!("\nWritten to {table}, {text} and {latencies}; {why}\n")
+            }
             Some(journal) => {
                 format!("\nWritten to {table}, {text} and {latencies}; a rerun skips what {journal} holds\n")
             }

@@ -357,18 +357,26 @@ fn too_few_generated_requests_are_noted() {
     assert!(!run("300").contains("the workload generates"));
 }
 
-/// Writes of 4 KiB on a drive that maps 16 KiB, on one that maps 4 KiB, and on one with pages that writes fill.
+/// Writes of 4 KiB on a drive that maps 16 KiB, on one that maps 4 KiB, and on one with pages that writes fill. Writes
+/// of a whole unit are noted if they are not aligned.
 #[test]
 fn writes_smaller_than_units_or_pages_are_noted() {
     let run = |sets: &[&str]| {
         let base = ["run", "-q", "--workload", "random-write", "--requests", "3000"];
         done(&[&base[..], &sets.iter().flat_map(|set| ["--set", set]).collect::<Vec<_>>()].concat())
     };
-    let units =
-        "Note: writes of 4.00 KiB on average rewrite mapping units of 16.0 KiB; a smaller `geometry.mapping_unit`";
+    let units = "Note: writes bring 4.00 KiB on average, and rewrite whole mapping units of 16.0 KiB: 4.0 times";
     let padding = "Note: pages of `baseline` are padded, up to ";
     let text = run(&[]);
     assert!(text.contains(units) && !text.contains(padding), "{text}");
+    let whole = |align| format!("workload.align={align}");
+    let [aligned, unaligned] = ["16KiB", "4KiB"].map(|align| run(&["workload.size.mean=16KiB", &whole(align)]));
+    assert!(
+        unaligned
+            .contains("Note: writes bring 16.0 KiB on average, and rewrite whole mapping units of 16.0 KiB: 1.8 times"),
+        "{unaligned}"
+    );
+    assert!(!aligned.contains("rewrite whole mapping units"), "{aligned}");
     let text = run(&["geometry.mapping_unit=4 KiB"]);
     assert!(!text.contains(units) && text.contains(padding), "{text}");
     assert!(text.contains("or a buffer that fills pages (`buffer.policy = \"lru\"`) makes them wait"), "{text}");

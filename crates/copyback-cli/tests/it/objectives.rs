@@ -486,16 +486,21 @@ fn rows_without_writes_count_as_steady() {
     assert!(text.contains("Least `response.read.mean`") && !text.contains("Among steady rows"), "{text}");
 }
 
-/// A drive that requests overrun has the highest throughput, and is no steady one: it is not recommended.
+/// A drive that requests overrun has the highest throughput, and meets a condition in a short run. It is not
+/// recommended.
 #[test]
-fn overloaded_rows_are_not_among_the_steady_ones() {
+fn overloaded_rows_are_not_recommended() {
     let place = Place::with(
         "workload = \"random-read\"\nrequests = 2000\nschemes = [\"baseline\"]\n\
          [set]\nworkload.arrivals.kind = \"poisson\"\n[vary]\nworkload.arrivals.rate = [1000, 1000000]\n",
     );
     let text = place.asked(&["--max", "iops"]);
     let line = |begin: &str| text.lines().find(|line| line.starts_with(begin)).unwrap_or_default();
-    assert!(line("Most `iops`: ").ends_with("arrivals.rate=1000000"), "{text}");
-    let steady = line("Among steady rows: ");
-    assert!(steady.ends_with("arrivals.rate=1000"), "{text}");
+    assert!(line("Most `iops`: ").ends_with("arrivals.rate=1000"), "{text}");
+    assert!(line("Not counted: 1 row with overloaded drives").ends_with("wait longer in longer runs"), "{text}");
+    let text = place.asked(&["--max", "iops", "--where", "read.mean < 1 s"]);
+    assert!(text.contains("2 of 2 rows meet (1 overloaded) `read.mean < 1 s`"), "{text}");
+    assert!(text.contains("Most `iops`: 1.01 k"), "{text}");
+    let text = place.asked(&["--max", "iops", "--where", "iops > 100000"]);
+    assert!(text.contains("No row that meets it keeps up with its requests"), "{text}");
 }
