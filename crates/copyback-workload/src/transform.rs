@@ -181,7 +181,7 @@ impl<S: RequestSource> Transformed<S> {
     }
 
     /// The remedy if a trace exceeds the drive.
-    fn room(&self) -> &'static str {
+    fn ways_to_make_room(&self) -> &'static str {
         match self.may_be_compact {
             true => {
                 "pack the used addresses (--set workload.layout=compact; `copyback trace info` prints their size, the footprint), take a larger device (--fit 0.9 sizes it for the \
@@ -217,7 +217,7 @@ impl<S: RequestSource> Transformed<S> {
             "request {index} ({len} at byte {}) ends at {end}, beyond the capacity of {capacity}",
             request.offset_bytes
         ))
-        .with_help(format!("{}set `workload.beyond_capacity` to `fold` or `reject`", self.room()))
+        .with_help(format!("{}set `workload.beyond_capacity` to `fold` or `reject`", self.ways_to_make_room()))
     }
 }
 

@@ -138,8 +138,8 @@ def published_of(panel: Panel, values: Values, claims: list[Mapping[str, Any]]) 
     """Return published values by metric, scheme and group, in the panel's unit.
 
     A published change is applied to the published value of the base scheme, or to its measured value if none is
-    published. Normalised to that value, it is the published ratio. A change of 0 represents words ("no significant
-    improvement"), and is not drawn.
+    published. In a panel that is divided by that scheme, its value is 1, and the result is the published ratio. A
+    change of 0 represents words ("no significant improvement"), and is not drawn.
     """
     found: dict[tuple[str, str, str], float] = {}
     changes: dict[tuple[str, str, str], tuple[str, float]] = {}

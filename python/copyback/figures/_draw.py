@@ -28,13 +28,13 @@ COLUMN_IN, PAGE_IN = 3.4, 7.0
 _PANEL_IN = 2.0
 _CAVEAT_IN = 0.1
 _HALF = 0.5
-"""Panels of at most this share of a figure's width are drawn side by side."""
+"""In panels of at most this share of a figure's width, legends have at most two columns."""
 _FAR = 30
 """The ratio of the largest to the smallest value from which an axis is logarithmic."""
 _FULL = 6
 """The number of bars that fill a column."""
 _TURNED = 24
-"""With more letters than this below an axis, its names are rotated."""
+"""With more letters than this below an axis of 0.4 of the figure's width, names are rotated; others in proportion."""
 
 
 def drawable(figure: Figure, tables: Tables) -> list[Panel]:

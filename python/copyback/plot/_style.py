@@ -146,8 +146,8 @@ def legend_above(ax: Axes) -> Axes:
 _POINTS = 7
 """Size of a label at a line."""
 _WIDTH, _HEIGHT = 0.58, 1.2
-"""Width of a letter and height of a line, of a label's size."""
-_GAP_PX = 5.0
+"""Width of a letter and height of a line, relative to a label's size."""
+_GAP_PT = 5.0
 _PLACES = [("left", 1, 1), ("right", -1, 1), ("left", 1, -1), ("right", -1, -1)]
 """Positions of a label: its alignment, and the side of its point."""
 _STEPS = 60
@@ -175,7 +175,7 @@ def label_lines(ax: Axes) -> Axes:
         found.append((line, place))
     for line, ((x, y), (align, right, up), _) in found:
         ax.annotate(
-            str(line.get_label()), (x, y), (right * _GAP_PX * 0.5, up * _GAP_PX * 0.5), textcoords="offset points",
+            str(line.get_label()), (x, y), (right * _GAP_PT * 0.5, up * _GAP_PT * 0.5), textcoords="offset points",
             ha=align, va="bottom" if up > 0 else "top", color=line.get_color(), fontsize=_POINTS,
         )  # fmt: skip
     return ax
@@ -225,7 +225,7 @@ def _place(
         return None
     pixels = ax.figure.dpi / 72
     width, height = _WIDTH * _POINTS * len(text) * pixels, _HEIGHT * _POINTS * pixels
-    gap = _GAP_PX * 0.5 * pixels
+    gap = _GAP_PT * 0.5 * pixels
     rest = np.vstack([*others]) if others else np.empty((0, 2))
     best: tuple[tuple[float, float], tuple[str, int, int], float] | None = None
     best_box = (0.0, 0.0, 0.0, 0.0)

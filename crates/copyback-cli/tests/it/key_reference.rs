@@ -118,9 +118,10 @@ fn reference() -> String {
         <!-- Written by a test. To change it, change the configuration or the comments of its source, and run\n\
         `UPDATE_DOCS=1 cargo test --package copyback-cli --test it key_reference`. -->\n\n\
         This page lists each key whose value is a name, with all names that it takes, and the keys that belong to each\n\
-        policy. Set a key in a file, in its table, or with `--set table.key=name`. `copyback schemes NAME` prints the\n\
-        page of a policy: what it does, and what its keys mean. The [glossary](guide.md#glossary) defines the\n\
-        terms.\n\n## Policies\n\n\
+        policy. Two exceptions: the key `name` of `trigger.plugin` and of `preemption.plugin` is not listed, and\n\
+        `coordination.idle_stop` refuses `own`. Set a key in a file, in its table, or with `--set table.key=name`.\n\
+        `copyback schemes NAME` prints the page of a policy: what it does, and what its keys mean. The\n\
+        [glossary](guide.md#glossary) defines the terms.\n\n## Policies\n\n\
         An axis takes one policy: `[victim] policy = \"greedy\"`.\n\n| axis | policy | its keys |\n|---|---|---|\n"
         .to_owned();
     let mut of_policies = String::new();

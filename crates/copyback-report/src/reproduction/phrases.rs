@@ -1,7 +1,7 @@
 //! Phrases of worlds that pages and the terminal share.
 
 use copyback_lab::format::percent;
-use copyback_lab::reproduce::worlds::{Decides, HeadlineSummary, Row, RuleSummary, Status, Worlds};
+use copyback_lab::reproduce::worlds::{DecisionShare, HeadlineSummary, Row, RuleSummary, Status, Worlds};
 
 /// Decisions that a line names.
 const NAMED: usize = 3;
@@ -25,10 +25,10 @@ pub fn share(count: usize, of: &HeadlineSummary) -> String {
 }
 
 /// The decisions that matter most, with intervals.
-pub fn in_words(decides: &[Decides]) -> String {
+pub fn in_words(decides: &[DecisionShare]) -> String {
     let named = decides.iter().take(NAMED).filter(|decision| decision.share > 0.0);
     let words: Vec<String> = named
-        .map(|Decides { decision, share, least, most }| {
+        .map(|DecisionShare { decision, share, least, most }| {
             format!("{decision} {} ({} to {})", percent(*share), percent(*least), percent(*most))
         })
         .collect();

@@ -43,7 +43,7 @@ impl Locks {
     pub(super) fn take(&mut self, id: OperationId, operations: &mut Operations) -> bool {
         let (stripe, only_reads) = (operations[id].stripe, operations[id].only_reads());
         let Some(held) = self.held(stripe) else {
-            self.open(stripe, if only_reads { OperationId::NONE } else { id });
+            self.lock_unheld(stripe, if only_reads { OperationId::NONE } else { id });
             return true;
         };
         if only_reads && held.readers > 0 && held.first_waiting.is_none() {
@@ -59,7 +59,7 @@ impl Locks {
         false
     }
 
-    fn open(&mut self, stripe: u64, writer: OperationId) {
+    fn lock_unheld(&mut self, stripe: u64, writer: OperationId) {
         let none = OperationId::NONE;
         let held = HeldStripe { readers: u32::from(writer.is_none()), writer, first_waiting: none, last_waiting: none };
         let at = self.unused.pop().unwrap_or_else(|| {

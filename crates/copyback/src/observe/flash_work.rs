@@ -53,9 +53,10 @@ pub struct FlashWork {
     pub cached_commands: u64,
     /// Polls of a die's queue between steps of collections, as far as they take time.
     pub queue_polls: u64,
-    /// Commands of the host that went before a collection's next step.
+    /// Commands of the host that went before the next step of a collection or background task that reserves its die.
     pub preemptions: u64,
-    /// Suspensions of programs and erases of collection, by reads of the host.
+    /// Suspensions of programs and erases of collections and background tasks that reserve their die, by reads of the
+    /// host.
     pub suspensions: u64,
     /// Page reads of the host that were paired with one of collection in a command.
     pub reads_paired_with_gc: u64,

@@ -100,7 +100,7 @@ invariants! {
     ProgrammedOnce Check "programmed-once" "a unit of flash is programmed once between erases";
     RowAligned Check "row-aligned" "if a drive is written in rows, all planes of a die are programmed up to the same page before each program";
     NothingLost Check "nothing-lost" "when a block is erased, the newest version of each unit that it held is programmed in another block";
-    OnfiOneCommand Check "onfi-one-command" "a busy die accepts one more command if the device supports it: one of the same type through the cache register, or, while a command is suspended, a read that uses none of its registers";
+    OnfiOneCommand Check "onfi-one-command" "a busy die accepts one more command if the device supports it: one of the same type through the cache register, or, while a command is suspended, a read of a block that it does not change";
     OnfiAddress Check "onfi-address" "a command names one to four different planes of one die, at one page offset, with block offsets and plane pairs as the device requires";
     OnfiBus Check "onfi-bus" "a channel carries one transfer at a time";
     OnfiTransferTime Check "onfi-transfer-time" "a transfer takes the command cycles of its planes and the time of its bytes";

@@ -42,14 +42,14 @@ pub struct HeadlineSummary {
     /// The effect that 5 % of the worlds are below, the median, and the effect that 95 % are below.
     pub quantiles: Option<[f64; 3]>,
     /// The decisions by their shares of the variance, the largest first.
-    pub decides: Vec<Decides>,
+    pub decides: Vec<DecisionShare>,
     /// The rule for its direction.
     pub rule: Option<RuleSummary>,
 }
 
 /// A decision's share of the variance.
 #[derive(Clone, Debug, Serialize)]
-pub struct Decides {
+pub struct DecisionShare {
     /// The decision.
     pub decision: String,
     /// Its share, from 0 to 1.
@@ -151,12 +151,12 @@ fn quantiles(mut effects: Vec<f64>) -> Option<[f64; 3]> {
     Some([0.05, 0.5, 0.95].map(|part| effects[(part * last as f64).round() as usize]))
 }
 
-fn decides(document: &Worlds, shares: &[Share]) -> Vec<Decides> {
-    let mut all: Vec<Decides> = document
+fn decides(document: &Worlds, shares: &[Share]) -> Vec<DecisionShare> {
+    let mut all: Vec<DecisionShare> = document
         .decisions
         .iter()
         .zip(shares)
-        .map(|(decision, share)| Decides {
+        .map(|(decision, share)| DecisionShare {
             decision: decision.name.clone(),
             share: share.share,
             least: share.least,

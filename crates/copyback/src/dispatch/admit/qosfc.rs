@@ -7,8 +7,9 @@
 //!
 //! At each die a waiting task has a start tag S = max(v, F): F is the finish tag of its last request there, and v the
 //! start tag of the last request that entered at the die. The request with the least start tag enters, and its task's F
-//! becomes S + cost / weight. The cost of a request is its array time plus its transfer. For a relocation's read it is
-//! the mean over the remaining units of its pages, because the page is chosen when the die takes the read.
+//! becomes S + cost / weight. The cost of a request is its array time plus its transfer. A relocation's read is charged
+//! for the transfer of the mean number of units of the remaining pages, because its page is chosen when the die takes
+//! the read.
 //!
 //! Parameters:
 //! - `slots` (default 4): requests in a die's window.

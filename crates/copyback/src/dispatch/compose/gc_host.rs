@@ -46,7 +46,7 @@ pub(super) fn write<R: HostPages>(
 }
 
 /// Whether writes to `partner`, or unbound writes if it is none, can join the next program of a collection on `plane`.
-pub(crate) fn joins_of_writes<R: HostPages>(view: &ComposeView<'_, R>, partner: PlaneId, plane: PlaneId) -> bool {
+pub(crate) fn can_writes_join<R: HostPages>(view: &ComposeView<'_, R>, partner: PlaneId, plane: PlaneId) -> bool {
     if view.ftl.needs_pairing(plane) {
         return false;
     }

@@ -16,7 +16,7 @@ impl Ftl {
         p.paired.map(usize::from).filter(|&write_point| p.open[write_point].is_some())
     }
 
-    /// Whether a plane's pages have the same offset as another's, if both are paired.
+    /// Whether the blocks set apart on two planes have the same next offset; false if one of the planes has none.
     fn is_aligned(&self, plane: PlaneId, partner: PlaneId) -> bool {
         let offset = |p: PlaneId| self.paired_write_point(p).map(|write_point| self.next_offset_in(p, write_point));
         offset(plane).is_some() && offset(plane) == offset(partner)

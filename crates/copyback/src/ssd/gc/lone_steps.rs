@@ -117,7 +117,7 @@ impl BackEnd {
 
     /// The parts that a lone step changes.
     #[inline(always)]
-    fn reach(&mut self, die: DieId, id: JobId) -> LoneStepParts<'_> {
+    fn lone_step_parts(&mut self, die: DieId, id: JobId) -> LoneStepParts<'_> {
         LoneStepParts {
             job: &mut self.gc.jobs[id],
             ftl: &mut self.ftl,
@@ -139,12 +139,12 @@ impl BackEnd {
         job.begin_step();
         let (plane, source) = (job.plane(), job.source());
         let bound = if self.scheme.settings.collection.is_undisturbed {
-            self.reach(die, id).bind::<false>(step)
+            self.lone_step_parts(die, id).bind::<false>(step)
         } else {
             if matches!(step, Step::Program { .. }) && self.ftl.needs_pairing(plane) {
                 self.pair_open_blocks(plane);
             }
-            self.reach(die, id).bind::<true>(step)
+            self.lone_step_parts(die, id).bind::<true>(step)
         };
         let Some((op, page, units)) = bound else { return self.issue_erase(die, id, events) };
         let part = CommandPlane { plane, page, units, txn: TxnId::NONE };
@@ -161,15 +161,15 @@ impl BackEnd {
         let d = &self.dies[die];
         let (id, since_ns) = (d.reserved_by(), d.collecting_since_ns());
         let is_undisturbed = self.scheme.settings.collection.is_undisturbed;
-        let mut reach = self.reach(die, id);
+        let mut parts = self.lone_step_parts(die, id);
         if let Some(since_ns) = since_ns {
-            reach.counters.on_plane_busy(now_ns - busy_from_ns.max(since_ns));
+            parts.counters.on_plane_busy(now_ns - busy_from_ns.max(since_ns));
         }
         if !is_undisturbed {
             return self.go_on_alone(die, id, events);
         }
-        let step = reach.next();
-        match reach.bind::<false>(step) {
+        let step = parts.next();
+        match parts.bind::<false>(step) {
             Some(bound) => self.flash.follow_alone(die, bound, events),
             None => self.issue_erase(die, id, events),
         }

@@ -57,7 +57,7 @@ impl<'a> StepPartners<'a> {
         let may_join =
             || drive.collection_state(self.die) == State::AllAllowed && !drive.scheme.settings.collection.leaves_plane;
         let own_plane = self.own_plane();
-        let join = || may_join() && gc_host::joins_of_writes(&drive.view_for_builders(self.die), plane, own_plane);
+        let join = || may_join() && gc_host::can_writes_join(&drive.view_for_builders(self.die), plane, own_plane);
         *self.joins[at].get_or_init(join)
     }
 

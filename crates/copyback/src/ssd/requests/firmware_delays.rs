@@ -93,7 +93,7 @@ impl BackEnd {
             let Some(delaying) = &mut self.host_side.delays else { return };
             let Some((_, task)) = delaying.next().filter(|&(ready_ns, _)| ready_ns <= events.now_ns()) else { break };
             let (_, id) = delaying.in_firmware[task].pop_front().expect("it is the next");
-            self.hand(id, events);
+            self.continue_processed(id, events);
         }
         if let Some(delaying) = &mut self.host_side.delays {
             delaying.arm(events);
@@ -101,7 +101,7 @@ impl BackEnd {
     }
 
     /// A processed request continues: to the look-up of its entries, to its place, or to its die's window.
-    fn hand(&mut self, id: TxnId, events: &mut EventQueue) {
+    fn continue_processed(&mut self, id: TxnId, events: &mut EventQueue) {
         match self.txns[id].role {
             Role::Read | Role::UpdateRead | Role::Write if self.looks_up() => self.look_up_first(id, events),
             Role::Read | Role::UpdateRead => self.go_to_dies(id, events),

@@ -66,7 +66,7 @@ impl RequestStates {
 
     /// The state of a request.
     #[inline(always)]
-    pub(in crate::ssd) fn given(&self, id: RequestId) -> &RequestState {
+    pub(in crate::ssd) fn state_of(&self, id: RequestId) -> &RequestState {
         &self.of[id.at()]
     }
 

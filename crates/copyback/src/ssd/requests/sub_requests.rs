@@ -13,7 +13,7 @@ use crate::ssd::requests::eviction_waits::WaitBreakdown;
 impl Ssd {
     /// A new transaction of a request. The time since the request's arrival was a wait for room in the drive.
     fn txn(&self, role: Role, id: RequestId, first: LogicalUnit, units: u32, now_ns: u64) -> Txn {
-        let given = self.requests.given(id);
+        let given = self.requests.state_of(id);
         let mut txn = Txn::new(role, first, units, DieId::NONE, PlaneId::NONE);
         txn.request = id;
         txn.arrival_ns = given.arrival_ns;

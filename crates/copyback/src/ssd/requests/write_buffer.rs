@@ -270,7 +270,7 @@ impl Ssd {
             let WaitBreakdown { mut breakdown_ns, gc_affected } = part.waited;
             let explained_ns: u64 = breakdown_ns.iter().sum();
             breakdown_ns[Cause::Buffer as usize] += now_ns - part.start_ns - explained_ns;
-            breakdown_ns[Cause::Scheduler as usize] += part.start_ns - self.requests.given(part.request).arrival_ns;
+            breakdown_ns[Cause::Scheduler as usize] += part.start_ns - self.requests.state_of(part.request).arrival_ns;
             let done = self.requests.end(part.request, gc_affected, &breakdown_ns);
             if done.is_some() {
                 return done;

@@ -4,8 +4,8 @@
 //!
 //! It is a bound for schedules of the same collections only:
 //! - It collects single blocks, also if `granularity` collects several (`twin`, `paired`).
-//! - With `trigger.scope = "device"` it collects on each die; `preemption.policy = "always"` collects as many blocks at
-//!   a time as it has victims.
+//! - With `trigger.scope = "device"` it collects on each die. A scheme with `preemption.policy = "always"` collects at
+//!   most `preemption.victims` blocks at a time.
 //! - Relocations of `[tasks.scrub]` and `[tasks.wear]` take time as under any other scheme, and reserve their die.
 //!
 //! Parameters: none.

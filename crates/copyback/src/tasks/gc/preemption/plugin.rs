@@ -98,4 +98,8 @@ impl PreemptionPolicy for Policy {
     fn excludes_plane(&self, step: NextStep, is_write: bool) -> bool {
         self.points.excludes_plane(step, is_write)
     }
+
+    fn excludes_reads(&self, step: NextStep) -> bool {
+        self.points.excludes_reads(step)
+    }
 }

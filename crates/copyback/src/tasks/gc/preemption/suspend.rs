@@ -3,7 +3,7 @@
 //!
 //! Source: Wu and He, FAST 2012 (program and erase suspension): a read that arrives while the array of its die programs
 //! or erases suspends this operation. The read is served, and the operation resumes where it stopped. Here a read
-//! suspends only operations of jobs that reserve their die (collections, read scrubbing, wear levelling). A program of
+//! suspends only operations of jobs that reserve their die (collections and background tasks). A program of
 //! the host is not suspended, unless it joined a collection's program (`gc+host` in `compose.gc`): the die suspends the
 //! whole command.
 //!
