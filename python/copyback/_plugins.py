@@ -90,6 +90,13 @@ def assembled(schemes: Iterable[Path | Scheme], policies: PolicyLike | Iterable[
                 continue
             supplied.add(scheme.name, listed(scheme.policies))
             own = checked_settings(scheme.set, f"set of {scheme.name}")
+            chosen = next((axis for axis in supplied.axes_of(scheme.name) if f"{axis}.policy" in own), None)
+            if chosen is not None:
+                message = (
+                    f"set of {scheme.name}: '{chosen}.policy' chooses a policy, and policies have another one for it; "
+                    "leave one out"
+                )
+                raise ValueError(message)
             settings |= {f"{scheme.name}:{key}": value for key, value in own.items()}
             names.append(f"{scheme.name}={name_of('of', scheme.of)}")
         yield Assembled(names, settings, supplied.policies)
@@ -125,6 +132,10 @@ class _Supplied:
                 raise ValueError(message)
             axes.append(own.axis)
             self.policies.append((scheme, own))
+
+    def axes_of(self, scheme: str) -> list[str]:
+        """Return the axes of the policies of one scheme."""
+        return [own.axis for name, own in self.policies if name == scheme]
 
     def raised(self) -> BaseException | None:
         """Return the first exception that a policy raised."""

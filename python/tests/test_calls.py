@@ -1,8 +1,10 @@
 """A call lets other threads run, ends on an interrupt, reports its progress, and names mistakes."""
 
 import enum
+import io
 import os
 import signal
+import sys
 import threading
 import time
 
@@ -47,6 +49,35 @@ def test_an_interrupt_ends_it_within_a_tenth_of_a_second(work):
     until = time.monotonic() + 10
     while busy_s() > 0.03:
         assert time.monotonic() < until
+
+
+def test_an_interrupted_call_writes_no_output_later(tmp_path):
+    """Its thread may still write, but the caller may have files of these names by then."""
+    mine = tmp_path / "conv.csv"
+    threading.Timer(0.2, os.kill, [os.getpid(), signal.SIGINT]).start()
+    with pytest.raises(KeyboardInterrupt):
+        copyback.trace.convert("mixed-70-30", mine)
+    mine.write_text("mine")
+    until = time.monotonic() + 30
+    while busy_s() > 0.03 or list(tmp_path.glob(".copyback-*")):
+        assert time.monotonic() < until
+    assert [path.name for path in tmp_path.iterdir()] == ["conv.csv"]
+    assert mine.read_text() == "mine"
+
+
+@pytest.mark.parametrize("name", ["out", "json", "latex", "perfetto", "fio_json", "timeline"])
+def test_an_empty_name_is_refused_before_a_run(name, tmp_path):
+    with pytest.raises(copyback.InputError, match="which is an empty name"):
+        copyback.run(**QUICK, **{name: ""})
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("kind", ["missing", "closed"])
+def test_a_program_without_standard_error_runs(kind, monkeypatch):
+    closed = io.StringIO()
+    closed.close()
+    monkeypatch.setattr(sys, "stderr", None if kind == "missing" else closed)
+    assert copyback.run(**QUICK)
 
 
 def busy_s() -> float:

@@ -143,6 +143,24 @@ class Wasteful(copyback.VictimPolicy):
         return int(valid.argmin()) if valid.min() < view.units_per_block else None
 
 
+def test_a_policy_and_a_setting_of_one_axis_exclude_each_other():
+    scheme = copyback.Scheme("mine", set={"victim": {"policy": "cost-benefit"}}, policies=[First])
+    with pytest.raises(ValueError, match=r"set of mine: 'victim.policy' chooses a policy, and policies have another"):
+        copyback.compare(schemes=[scheme], requests=10)
+
+
+def test_a_sweep_with_policies_leaves_the_journal_of_the_others(tmp_path):
+    file = tmp_path / "grid.toml"
+    file.write_text('workload = "mixed-70-30"\nrequests = 300\nschemes = ["baseline"]\n')
+    copyback.sweep(file)
+    journal = tmp_path / "grid.journal"
+    before = journal.read_bytes()
+    text = str(copyback.sweep(file, policies=[First]))
+    assert "a rerun runs all cells again" in text
+    assert journal.read_bytes() == before
+    assert "1 of 1 cell was done before" in str(copyback.sweep(file))
+
+
 @pytest.mark.once
 def test_a_scheme_of_ones_own_stands_beside_others():
     ran = {"workload": "mixed-70-30", "requests": 2000, "set": SMALLER}

@@ -87,6 +87,24 @@ print("done")
     assert done.stderr.startswith("copyback: a policy caught the exception that ends its run")
 
 
+@pytest.mark.parametrize("base", ["VictimPolicy", "OrderPolicy", "TriggerPolicy", "BackgroundTask"])
+def test_an_interrupt_ends_a_policy_whose_construction_never_returns(base):
+    script = f"""
+import os, signal, threading
+import copyback
+class Never(copyback.{base}):
+    def __init__(self):
+        threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT)).start()
+        while True: pass
+try:
+    copyback.run(policies=[Never], workload="mixed-70-30")
+except KeyboardInterrupt:
+    print("ended")
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "ended\n", "")
+
+
 def test_an_interrupt_ends_a_policy_that_never_returns():
     """``run`` raises Ctrl-C at once, and the policy's thread does not continue."""
     script = """

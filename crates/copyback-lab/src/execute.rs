@@ -139,7 +139,8 @@ pub fn execute_from(
     let make = |planned: &Planned, number: usize| {
         let bar = bars.add(&planned.scheme, None);
         let mut preparation = Preparation::new(&bars, &bar, &planned.scheme, preparations.of(planned), number);
-        preconditioned.make(&planned.members[number], &mut |work| preparation.update(work))
+        let made = preconditioned.make(&planned.members[number], &mut |work| preparation.update(work));
+        made.map_err(|failure| if plan.runs.len() > 1 { failure.of_run(&planned.scheme) } else { failure })
     };
     if looks_for_warmup(plan) {
         // Each run begins twice, so that no drive can be freed early.
@@ -446,4 +447,29 @@ pub fn in_parallel<T: Send>(
         entry.into_inner().unwrap_or_else(PoisonError::into_inner).expect("all before an error is done")
     };
     done.into_iter().map(result).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The first error in order is returned, whichever thread fails first; with one thread, nothing begins after it.
+    #[test]
+    fn after_an_error_no_later_work_begins() {
+        for jobs in [1, 4] {
+            let begun = AtomicUsize::new(0);
+            let failed = in_parallel(jobs, 100, |at| {
+                begun.fetch_add(1, Ordering::Relaxed);
+                match at {
+                    // It fails last, although it is first in order.
+                    3 if jobs > 1 => std::thread::sleep(std::time::Duration::from_millis(50)),
+                    _ => {}
+                }
+                if at < 3 { Ok(at) } else { Err(Failure::run(format!("{at} failed"))) }
+            });
+            assert_eq!(failed.expect_err("some fail").message(), "3 failed");
+            let begun = begun.into_inner();
+            assert!(begun <= 3 + jobs, "{begun} with {jobs} jobs");
+        }
+    }
 }

@@ -56,3 +56,30 @@ pub fn in_order<'a>(groups: &[Group<'a>], jobs: usize) -> Vec<Work<'a>> {
 fn make<'a>(group: &Group<'a>, order: &mut Vec<Work<'a>>) {
     order.extend(group.drives.iter().map(|&(planned, number)| Work::Make(planned, number)));
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiment::Experiment;
+    use crate::plan::plan;
+
+    /// `greedy-split` needs a drive of its own; the drives of the other three are equal.
+    #[test]
+    fn runs_with_equal_drives_follow_each_other() {
+        let schemes = ["baseline", "greedy-split", "pgc", "npgc"].map(str::to_owned).to_vec();
+        let workload = Some("mixed-70-30".to_owned());
+        let plan = plan(&Experiment { schemes, workload, ..Experiment::default() }, &[]).expect("it is right");
+        let groups = groups(&plan);
+        let order = |jobs| {
+            let text = in_order(&groups, jobs).into_iter().map(|work| match work {
+                Work::Make(planned, 0) => format!("make for {}", planned.scheme),
+                Work::Make(..) => unreachable!("a run has one drive"),
+                Work::Run(run) => format!("run {run}"),
+            });
+            text.collect::<Vec<_>>().join(", ")
+        };
+        assert_eq!(order(1), "make for baseline, run 0, run 2, run 3, make for greedy-split, run 1");
+        let ahead = "make for baseline, make for greedy-split, run 0, run 2, run 3, run 1";
+        assert_eq!([order(2), order(9)], [ahead, ahead]);
+    }
+}

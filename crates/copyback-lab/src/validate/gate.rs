@@ -72,7 +72,7 @@ impl Group {
             Self::WriteAmplification => "Write amplification",
             Self::Waiting => "Waiting for a die, in service times of a read",
             Self::Bandwidth => "Bandwidth, MB/s of the whole device",
-            Self::Sustained => "Sustained random writes, MB/s of the whole device",
+            Self::Sustained => "Sustained random writes, MB/s of a drive with fewer, smaller blocks",
         }
     }
 }

@@ -276,6 +276,29 @@ mod tests {
         assert!(stands(".copyback-new123.tmp") && stands("out"));
     }
 
+    /// Its permission is withdrawn while it writes, or before.
+    #[test]
+    fn an_interrupted_call_leaves_the_file_as_it_was() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("kept");
+        std::fs::write(&path, "kept").unwrap();
+        let permission = Permission::default();
+        let writes = |file: &mut File| -> io::Result<()> {
+            file.write_all(b"whole")?;
+            permission.withdraw();
+            Ok(())
+        };
+        let target = Target::of(&path).unwrap();
+        let refused = permission.during(|| target.write(writes, |error| error)).unwrap_err();
+        assert_eq!(refused.kind(), io::ErrorKind::Interrupted);
+        let never = |_: &mut File| -> io::Result<()> { panic!("nothing is written") };
+        permission.during(|| target.write(never, |error| error)).unwrap_err();
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "kept");
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+        target.write(|file| file.write_all(b"another"), |error| error).unwrap();
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "another");
+    }
+
     #[test]
     fn what_fails_leaves_the_file_as_it_was() {
         let folder = tempfile::tempdir().unwrap();

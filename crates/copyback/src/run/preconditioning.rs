@@ -155,7 +155,10 @@ impl Preconditioner<'_> {
             return Ok(());
         }
         Err(KeyError::new("capacity", format!("collection on plane {} cannot keep {stop_blocks} blocks free", plane.0))
-            .with_help("raise `capacity.over_provisioning`, or lower the trigger's watermarks"))
+            .with_help(
+                "raise `capacity.over_provisioning`, lower the trigger's watermarks, or select victims that have fewer \
+                 valid units",
+            ))
     }
 
     /// Units that a write in zero time writes together: more than one for superpages.
