@@ -30,6 +30,7 @@ pub(crate) mod msr;
 mod names;
 mod other_commands;
 pub(crate) mod parquet;
+mod parquet_batches;
 mod parquet_columns;
 pub(crate) mod parquet_guard;
 mod parquet_layouts;

@@ -14,6 +14,7 @@
 use super::columns::{self, OpWords};
 use super::cursor::shown;
 use super::names::Names;
+use super::parquet_batches;
 use super::parquet_columns::{Layout, Open, Value};
 use super::parquet_guard::{damaged, guarded};
 use super::parquet_layouts::{key_value, layouts};
@@ -21,7 +22,7 @@ use super::registry::{Content, FormatRow};
 use super::{BadRecords, LineError, ReaderOptions, Record, RecordReader, parquet_lengths};
 use crate::spec::Field;
 use crate::units::counted;
-use crate::{Error, Op, Priority, Request};
+use crate::{Error, Request};
 use parquet::basic::Compression;
 use parquet::errors::ParquetError;
 use parquet::file::reader::{FileReader, SerializedFileReader};
@@ -178,14 +179,7 @@ impl ParquetReader {
 impl RowGroup {
     /// The request of a row; `None` for one whose operation is ignored.
     fn row(&self, row: usize, operations: &OpWords, devices: &mut Names) -> Result<Option<Request>, LineError> {
-        let mut request = Request {
-            arrival_ns: 0,
-            offset_bytes: 0,
-            len_bytes: 0,
-            device: 0,
-            op: Op::Read,
-            priority: Priority::Normal,
-        };
+        let mut request = parquet_batches::DEFAULT;
         let mut is_ignored = false;
         // An ignored row may lack the other fields.
         let mut wrong = None;
@@ -277,9 +271,14 @@ impl RecordReader for ParquetReader {
         }
         let rows = self.fill()?;
         let Some(group) = &self.row_group else { return Ok(true) };
+        let requests = parquet_batches::requests(&group.columns, rows, &self.operations);
         for row in 0..rows {
             self.row_count += 1;
-            let request = match group.row(row, &self.operations, &mut self.devices) {
+            let read = match &requests {
+                Some(requests) => Ok(Some(requests[row])),
+                None => group.row(row, &self.operations, &mut self.devices),
+            };
+            let request = match read {
                 Ok(Some(request)) => self.bad.check(request),
                 Ok(None) => {
                     self.ignored += 1;

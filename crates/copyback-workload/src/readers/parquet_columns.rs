@@ -75,6 +75,14 @@ pub(super) struct Open {
     places: Vec<u32>,
 }
 
+/// Values of a column of whole numbers, one for each row. Unsigned ones have the same bits in signed numbers.
+pub(super) enum Whole<'a> {
+    Narrow(&'a [i32]),
+    UnsignedNarrow(&'a [i32]),
+    Wide(&'a [i64]),
+    UnsignedWide(&'a [i64]),
+}
+
 impl<T: DataType> Typed<T> {
     /// Reads this many rows; returns the numbers of rows and values.
     fn read(&mut self, rows: usize, levels: Option<&mut Vec<i16>>) -> Result<(usize, usize), ParquetError> {
@@ -134,6 +142,20 @@ impl Open {
             self.places.extend(self.levels.iter().map(place));
         }
         Ok(rows)
+    }
+
+    /// The values, if they are whole numbers and no row lacks one.
+    pub(super) fn whole(&self) -> Option<Whole<'_>> {
+        if !self.places.is_empty() {
+            return None;
+        }
+        match &self.stored {
+            Stored::Narrow(typed) if self.layout.is_unsigned => Some(Whole::UnsignedNarrow(&typed.values)),
+            Stored::Narrow(typed) => Some(Whole::Narrow(&typed.values)),
+            Stored::Wide(typed) if self.layout.is_unsigned => Some(Whole::UnsignedWide(&typed.values)),
+            Stored::Wide(typed) => Some(Whole::Wide(&typed.values)),
+            Stored::Julian(_) | Stored::Text(_) | Stored::Single(_) | Stored::Double(_) => None,
+        }
     }
 
     pub(super) fn value(&self, row: usize) -> Value<'_> {
