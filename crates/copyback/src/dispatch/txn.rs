@@ -163,6 +163,13 @@ impl Txn {
         }
     }
 
+    /// Its position among the work that waits at its die. `by_entry`: in the order of entry into windows instead of that
+    /// of arrival.
+    #[inline(always)]
+    pub fn turn(&self, by_entry: bool) -> u64 {
+        if by_entry { self.entered } else { self.sequence }
+    }
+
     /// The units that a write of a superpage includes without writing them, a bit each.
     pub fn units_included(&self) -> u32 {
         if self.role == Role::MapWrite { 0 } else { self.role_data }

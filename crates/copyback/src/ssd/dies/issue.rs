@@ -124,7 +124,7 @@ impl BackEnd {
     /// admission distinguishes tasks, in the order of entry into windows.
     #[inline(always)]
     pub(in crate::ssd) fn turn_of(&self, txn: &Txn) -> u64 {
-        if self.admission.control.distinguishes_tasks() { txn.entered } else { txn.sequence }
+        txn.turn(self.admission.control.distinguishes_tasks())
     }
 
     /// The position of a job that begins to wait at its die, among the same work.
@@ -137,14 +137,15 @@ impl BackEnd {
 
     #[inline]
     pub(in crate::ssd) fn heads(&self, die: DieId) -> Heads {
-        let came = |queue| self.head(die, queue).map_or(u64::MAX, |id| self.turn_of(&self.txns[id]));
+        let by_entry = self.admission.control.distinguishes_tasks();
         let txns = [Queue::Move, Queue::Read, Queue::Write].map(|queue| self.head(die, queue).unwrap_or(TxnId::NONE));
+        let came = |txn: TxnId| if txn.is_none() { u64::MAX } else { self.txns[txn].turn(by_entry) };
         let d = &self.dies[die];
         let job_may_begin = self.admission.control.has_room(die) && !d.defers_to_high_priority();
         let is_its_turn = |id: JobId| !self.collections_take_turns() || self.is_turn_of_job(id);
         let first_job = d.first_job().filter(|&id| job_may_begin && is_its_turn(id));
         let job = first_job.map_or(u64::MAX, |id| self.gc.jobs[id].turn());
-        let came = [came(Queue::Move).min(job), came(Queue::Read), came(Queue::Write)];
+        let came = [came(txns[0]).min(job), came(txns[1]), came(txns[2])];
         // Only this die's next collection waits for the requests that waited here; moves of other dies' collections do
         // not.
         let waited_before = if came[0] == job { d.waited_before() } else { 0 };
