@@ -163,8 +163,8 @@ impl Txn {
         }
     }
 
-    /// Its position among the work that waits at its die. `by_entry`: in the order of entry into windows instead of that
-    /// of arrival.
+    /// Its position among the work that waits at its die. `by_entry`: in the order of entry into windows, not of
+    /// arrival.
     #[inline(always)]
     pub fn turn(&self, by_entry: bool) -> u64 {
         if by_entry { self.entered } else { self.sequence }
