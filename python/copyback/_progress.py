@@ -30,7 +30,7 @@ def _is_watched() -> bool:
 
 @contextlib.contextmanager
 def bars(progress: bool | None) -> Iterator[Callable[[Tracks, list[str]], None] | None]:
-    """Show one bar for each part of the work; ``None``: if the user sees bars and tqdm is installed.
+    """Show one bar for each part of the work; with ``None``, only in a terminal or a notebook, if tqdm is installed.
 
     Without bars, the logger ``copyback`` gets a line for each step that takes long.
     """

@@ -65,6 +65,20 @@ def test_an_interrupted_call_writes_no_output_later(tmp_path):
     assert mine.read_text() == "mine"
 
 
+def test_an_interrupted_call_leaves_earlier_results(tmp_path):
+    folder = tmp_path / "results"
+    copyback.run(**QUICK, out=folder, keep=["requests"])
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    for delay_s in (0.02, 0.1, 0.3):
+        threading.Timer(delay_s, os.kill, [os.getpid(), signal.SIGINT]).start()
+        with pytest.raises(KeyboardInterrupt):
+            copyback.run(**LONG, out=folder, keep=["requests"])
+        until = time.monotonic() + 30
+        while busy_s() > 0.03:
+            assert time.monotonic() < until
+        assert {path.name: path.read_bytes() for path in folder.iterdir() if path.name in before} == before
+
+
 @pytest.mark.parametrize("name", ["out", "json", "latex", "perfetto", "fio_json", "timeline"])
 def test_an_empty_name_is_refused_before_a_run(name, tmp_path):
     with pytest.raises(copyback.InputError, match="which is an empty name"):

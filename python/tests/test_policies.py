@@ -152,6 +152,8 @@ def test_a_policy_and_a_setting_of_one_axis_exclude_each_other():
 def test_a_sweep_with_policies_leaves_the_journal_of_the_others(tmp_path):
     file = tmp_path / "grid.toml"
     file.write_text('workload = "mixed-70-30"\nrequests = 300\nschemes = ["baseline"]\n')
+    for _ in range(2):
+        copyback.sweep(file, policies=[First])
     copyback.sweep(file)
     journal = tmp_path / "grid.journal"
     before = journal.read_bytes()

@@ -13,7 +13,12 @@ fn return_freed_tables() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     {
         const OWN_MAPPING_MIN_BYTES: libc::c_int = 1 << 20;
-        // SAFETY: it sets a number in the allocator, before there is another thread.
-        unsafe { libc::mallopt(libc::M_MMAP_THRESHOLD, OWN_MAPPING_MIN_BYTES) };
+        // Smaller blocks are kept for the next batch, as by default after such blocks were freed.
+        const KEPT_MAX_BYTES: libc::c_int = 2 << 20;
+        // SAFETY: they set numbers in the allocator, before there is another thread.
+        unsafe {
+            libc::mallopt(libc::M_MMAP_THRESHOLD, OWN_MAPPING_MIN_BYTES);
+            libc::mallopt(libc::M_TRIM_THRESHOLD, KEPT_MAX_BYTES);
+        }
     }
 }

@@ -48,7 +48,7 @@ pub fn for_warmup(unfinished: &Unfinished, resolved: &Resolved, has_jobs: bool) 
 fn longer(resolved: &Resolved, times: f64, has_jobs: bool) -> String {
     let passes = |spec: &WorkloadSpec| times * f64::from(spec.passes.unwrap_or(1));
     if resolved.tenants.is_empty() {
-        return format!("extend the workload: {}", going_on(&resolved.workload, passes(&resolved.workload)));
+        return format!("extend the workload: {}", settings_for_passes(&resolved.workload, passes(&resolved.workload)));
     }
     if has_jobs {
         return format!("extend the jobs: multiply their `loops` by {times}, or raise their `size` or `runtime`");
@@ -58,10 +58,10 @@ fn longer(resolved: &Resolved, times: f64, has_jobs: bool) -> String {
         Some(own) => Some(format!(
             "--set workloads.{name}.passes={} {}",
             times * own,
-            with_keys_of(name, &going_on(spec, passes(spec)))
+            with_keys_of(name, &settings_for_passes(spec, passes(spec)))
         )),
         None if spec.requests.is_none() && spec.trace.is_none() => None,
-        None => Some(with_keys_of(name, &going_on(spec, passes(spec)))),
+        None => Some(with_keys_of(name, &settings_for_passes(spec, passes(spec)))),
     };
     let settings: Option<Vec<String>> = resolved.tenants.iter().map(setting).collect();
     match settings.filter(|settings| settings.len() <= LISTED_MAX) {
@@ -78,7 +78,7 @@ pub fn begins_settled(run: &RunConfig) -> bool {
 
 /// Settings that extend a workload to this many passes. A trace is repeated; a generator makes more requests, because
 /// repeating the same ones would overwrite the same few addresses.
-pub fn going_on(workload: &WorkloadSpec, passes: f64) -> String {
+pub fn settings_for_passes(workload: &WorkloadSpec, passes: f64) -> String {
     let (Some(requests), None) = (workload.requests, &workload.trace) else {
         return format!("--set workload.loop={passes}");
     };

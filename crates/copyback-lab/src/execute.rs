@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::format;
 use crate::memory;
 use crate::plan::{Plan, Planned};
-use crate::preconditioned::Preconditioned;
+use crate::preconditioned::{self, Preconditioned};
 use crate::progress::{Bars, DrivesToMake, Preparation, ProgressSink};
 use crate::requests::{self, OpenedAll};
 use crate::work_order::{self, Group, Work};
@@ -19,6 +19,7 @@ use copyback::observe::report::{Outcome, Report};
 use copyback::run::config::Resolved;
 use copyback::run::{self, Options, Progress, RunError, Warmup};
 use copyback::workload::spec::{Pace, WorkloadSpec};
+use copyback_workload::temporary::Permission;
 use copyback_workload::tenants::with_keys_of;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -149,7 +150,11 @@ pub fn execute_from(
     }
     let warmup = common_warmup(plan, options, preconditioned, &bars)?;
     let (order, matching) = (work_order::in_order(&groups, options.jobs), Matching::new(plan));
-    let done = in_parallel(options.jobs, order.len(), |at| match order[at] {
+    let rank = |at: usize| match order[at] {
+        Work::Make(planned, _) => plan.runs.iter().position(|other| std::ptr::eq(other, planned)).unwrap_or(0),
+        Work::Run(run) => run,
+    };
+    let done = in_parallel_by_rank(options.jobs, order.len(), rank, |at| match order[at] {
         Work::Make(planned, number) => make(planned, number).map(|()| None),
         Work::Run(run) => {
             let mut done = one(plan, &plan.runs[run], warmup, options, preconditioned, &bars)?;
@@ -182,11 +187,14 @@ impl<'a> Preparations<'a> {
 
 /// The drives that a group makes: their number, and their memory while each job preconditions one.
 fn drives_to_make(group: &Group<'_>, jobs: usize) -> DrivesToMake {
-    let memory_of = |(planned, number): &(&Planned, usize)| planned.members[*number].config.memory();
-    let memory: Vec<_> = group.drives.iter().map(memory_of).collect();
+    let memory_of = |(planned, number): &(&Planned, usize)| {
+        let member = &planned.members[*number];
+        (preconditioned::kept_bytes(member, group.runs.len()), member.config.memory().preconditioning_bytes)
+    };
+    let memory: Vec<(u64, u64)> = group.drives.iter().map(memory_of).collect();
     let at_once = jobs.clamp(1, memory.len().max(1));
-    let kept_bytes: u64 = memory.iter().map(|own| own.drive_bytes).sum();
-    let most_bytes = memory.iter().map(|own| own.preconditioning_bytes).max().unwrap_or(0);
+    let kept_bytes: u64 = memory.iter().map(|(kept_bytes, _)| kept_bytes).sum();
+    let most_bytes = memory.iter().map(|(_, preconditioning_bytes)| *preconditioning_bytes).max().unwrap_or(0);
     DrivesToMake::new(memory.len(), at_once, kept_bytes + at_once as u64 * most_bytes)
 }
 
@@ -412,46 +420,77 @@ fn guarded<T>(work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
     })
 }
 
-/// Calls `work` for 0 to `count` on this many threads, at least one. Results are in order; of errors, the
-/// first in that order is returned. After an error, no later work begins.
+/// Calls `work` for 0 to `count` on this many threads, at least one. Results are in order; of errors, the first in that
+/// order is returned. After an error, no later work begins.
 pub fn in_parallel<T: Send>(
     jobs: usize,
     count: usize,
     work: impl Fn(usize) -> Result<T, Failure> + Sync,
 ) -> Result<Vec<T>, Failure> {
+    in_parallel_by_rank(jobs, count, |at| at, work)
+}
+
+/// The same, with the errors in the order of ranks: the returned error is the same for any number of threads. After an
+/// error, no work of a higher rank begins.
+fn in_parallel_by_rank<T: Send>(
+    jobs: usize,
+    count: usize,
+    rank: impl Fn(usize) -> usize + Sync,
+    work: impl Fn(usize) -> Result<T, Failure> + Sync,
+) -> Result<Vec<T>, Failure> {
     let (next, first_failed) = (AtomicUsize::new(0), AtomicUsize::new(usize::MAX));
     let done: Vec<Mutex<Option<Result<T, Failure>>>> = (0..count).map(|_| Mutex::new(None)).collect();
-    std::thread::scope(|scope| {
-        let take_turns = || {
-            loop {
-                let at = next.fetch_add(1, Ordering::Relaxed);
-                let Some(entry) = done.get(at) else { return };
-                // Earlier work is always done, so that the reported error does not depend on the threads.
-                if at > first_failed.load(Ordering::Relaxed) {
-                    return;
-                }
-                let result = guarded(|| work(at)).inspect_err(|_| _ = first_failed.fetch_min(at, Ordering::Relaxed));
-                *lock(entry) = Some(result);
+    let permission = Permission::of_thread();
+    let take_turns = || {
+        loop {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            let Some(entry) = done.get(at) else { return };
+            // Work of lower ranks is always done, so that the reported error does not depend on the threads.
+            if rank(at) <= first_failed.load(Ordering::Relaxed) {
+                let result = guarded(|| work(at));
+                *lock(entry) = Some(result.inspect_err(|_| _ = first_failed.fetch_min(rank(at), Ordering::Relaxed)));
             }
-        };
+        }
+    };
+    std::thread::scope(|scope| {
         for _ in 0..jobs.max(1).min(count) {
             let thread = std::thread::Builder::new().name(RUN_THREAD.into());
-            if thread.spawn_scoped(scope, take_turns).is_err() {
+            if thread.spawn_scoped(scope, || permission.during(take_turns)).is_err() {
                 // The system gives no more threads: the running ones, or else this one, do all the work.
                 take_turns();
                 break;
             }
         }
     });
-    let result = |entry: Mutex<Option<Result<T, Failure>>>| {
-        entry.into_inner().unwrap_or_else(PoisonError::into_inner).expect("all before an error is done")
-    };
-    done.into_iter().map(result).collect()
+    let results: Vec<Option<Result<T, Failure>>> =
+        done.into_iter().map(|entry| entry.into_inner().unwrap_or_else(PoisonError::into_inner)).collect();
+    let failed = |at: &usize| matches!(results[*at], Some(Err(_)));
+    match (0..count).filter(failed).min_by_key(|&at| rank(at)) {
+        Some(at) => Err(results.into_iter().nth(at).flatten().and_then(Result::err).expect("it is an error")),
+        None => Ok(results.into_iter().map(|result| result.and_then(Result::ok).expect("all work is done")).collect()),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Work 1 of rank 1 fails at once, and work 2 of rank 0 still begins.
+    #[test]
+    fn the_error_of_the_lowest_rank_is_returned() {
+        for jobs in [1, 2, 9] {
+            let failed = in_parallel_by_rank(
+                jobs,
+                4,
+                |at| at % 2,
+                |at| match at {
+                    0 => Ok(()),
+                    _ => Err(Failure::run(format!("{at} failed"))),
+                },
+            );
+            assert_eq!(failed.expect_err("some fail").message(), "2 failed", "{jobs} jobs");
+        }
+    }
 
     /// The first error in order is returned, whichever thread fails first; with one thread, nothing begins after it.
     #[test]

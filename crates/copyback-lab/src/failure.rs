@@ -24,6 +24,7 @@ pub fn remedy(error: &std::io::Error) -> &'static str {
 
 /// Why a call failed. `Debug` prints the same text as `Display`: a `main` that returns this error prints it with
 /// `Debug`, and a derived `Debug` would print the whole text of a file.
+#[derive(Clone)]
 pub enum Failure {
     /// The command or an input is wrong: exit code 2.
     Input(Box<Diagnosis>),
@@ -34,7 +35,7 @@ pub enum Failure {
 }
 
 /// The mistake, its place, and the remedy.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Diagnosis {
     /// The mistake, in one sentence.
     pub message: String,

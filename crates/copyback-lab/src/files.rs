@@ -24,11 +24,11 @@ pub const TEXT_BYTES_MAX: u64 = 1 << 20;
 
 /// Reads a TOML text that the user named. Configurations of other simulators are refused by name.
 pub fn read_text(what: &str, path: &Path) -> Result<String, Failure> {
-    read_own_text(what, path, "name a TOML file; a trace is given as `--trace FILE`")
+    read_foreign_text(what, path, "name a TOML file; a trace is given as `--trace FILE`")
 }
 
 /// Reads a text of another kind in the same way. `wanted`: the help for a file that is none.
-pub fn read_own_text(what: &str, path: &Path, wanted: &str) -> Result<String, Failure> {
+pub fn read_foreign_text(what: &str, path: &Path, wanted: &str) -> Result<String, Failure> {
     let text = read_any_text(what, path, wanted)?;
     match of_other_simulator(&text) {
         Some((name, help)) => {
@@ -124,7 +124,8 @@ pub fn check_file(what: &str, path: &Path) -> Result<(), Failure> {
             Err(match nearest_file(path) {
                 _ if is_unit => failure.with_help(format!("quote a value with a blank: 'KEY=2 {shown}'")),
                 Some(near) => failure.with_help(format!("did you mean {near}?")),
-                None => failure.with_help("relative names begin in the working folder"),
+                None if path.is_relative() => failure.with_help("relative names begin in the working folder"),
+                None => failure,
             })
         }
         Err(error) => Err(Failure::input(format!("cannot read {what} {shown}: {error}"))),

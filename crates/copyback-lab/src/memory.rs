@@ -99,12 +99,12 @@ fn of_plan(plan: &Plan, DriveUse { jobs, checks, looks_for_warmup }: DriveUse) -
         return Needed { bytes: kept_bytes + own.bytes + of_jobs.bytes, drives: own.drives };
     }
     let drives = if looks_for_warmup {
-        kept.add(largest(groups.iter().flat_map(|group| group.copies(at_once, group.users)), at_once))
+        kept.add(largest(groups.iter().map(|group| group.of_run).flat_map(|of_run| vec![of_run; at_once]), at_once))
     } else if at_once == 1 {
         // The next group's drives are made when the last run has ended.
-        largest(groups.iter().map(|group| group.copies(1, group.users - 1).fold(group.kept, Needed::add)), 1)
+        largest(groups.iter().map(|group| group.copies(1).fold(group.kept, Needed::add)), 1)
     } else {
-        let of_group = |group: &OfGroup| group.copies(at_once, group.users - 1).chain([group.kept]).collect::<Vec<_>>();
+        let of_group = |group: &OfGroup| group.copies(at_once).chain([group.kept]).collect::<Vec<_>>();
         largest(groups.iter().flat_map(of_group), 2 * at_once)
     };
     Needed { bytes: drives.bytes + of_jobs.bytes, ..drives }
@@ -131,8 +131,10 @@ impl OfGroup {
         Self { each_bytes, kept, of_run: of_run(&plan.runs[group.runs[0]]), users }
     }
 
-    /// Copies of the drives: one for each job and each of `users`.
-    fn copies(&self, jobs: usize, users: usize) -> impl Iterator<Item = Needed> {
+    /// Drives of its runs, in addition to the kept ones: one for each job and run. An only run takes the kept drives
+    /// themselves.
+    fn copies(&self, jobs: usize) -> impl Iterator<Item = Needed> {
+        let users = if self.users > 1 { self.users } else { 0 };
         std::iter::repeat_n(self.of_run, jobs.min(users))
     }
 }
@@ -210,4 +212,43 @@ fn left_of_address_space(threads: u64) -> Option<u64> {
 #[cfg(not(target_os = "linux"))]
 fn left_of_address_space(_threads: u64) -> Option<u64> {
     None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiment::Experiment;
+    use crate::plan::plan;
+
+    /// Drives by hand: `baseline`, `pgc` and `npgc` share one, which is packed while several runs need it;
+    /// `greedy-split` has its own.
+    #[test]
+    fn drives_that_exist_at_the_same_time_are_counted() {
+        let needed = |schemes: &[&str], jobs: usize, looks_for_warmup: bool| {
+            let schemes = schemes.iter().map(|scheme| (*scheme).to_owned()).collect();
+            let workload = Some("mixed-70-30".to_owned());
+            let plan = plan(&Experiment { schemes, workload, ..Experiment::default() }, &[]).expect("it is right");
+            let copyback::run::memory::Memory { drive_bytes, packed_bytes, run_bytes, preconditioning_bytes, .. } =
+                plan.runs[0].members[0].config.memory();
+            let beside = run_bytes.max(preconditioning_bytes) * jobs.min(2 * plan.runs.len()) as u64;
+            let Needed { bytes, .. } = of_plan(&plan, DriveUse { jobs, checks: false, looks_for_warmup });
+            let drives = bytes - beside;
+            let whole = (0..10)
+                .find(|whole| (drives - whole * drive_bytes).is_multiple_of(packed_bytes))
+                .expect("whole numbers");
+            (whole, (drives - whole * drive_bytes) / packed_bytes)
+        };
+        assert_eq!(needed(&["baseline"], 1, false), (1, 0), "its only run takes it");
+        assert_eq!(needed(&["baseline", "pgc"], 1, false), (1, 1));
+        assert_eq!(needed(&["baseline", "pgc"], 2, false), (2, 1));
+        assert_eq!(needed(&["baseline", "pgc", "npgc"], 2, false), (2, 1));
+        assert_eq!(
+            needed(&["baseline", "greedy-split"], 1, false),
+            (1, 0),
+            "the second is made when the first is gone"
+        );
+        assert_eq!(needed(&["baseline", "greedy-split"], 2, false), (2, 0));
+        assert_eq!(needed(&["baseline", "pgc"], 1, true), (1, 1));
+        assert_eq!(needed(&["baseline", "greedy-split"], 1, true), (3, 0), "both are kept, and one is copied");
+    }
 }

@@ -80,19 +80,21 @@ fn is_overloaded(done: &Finished) -> bool {
     done.outcome.report.steady.verdict == Verdict::Overloaded
 }
 
-/// The setting that makes requests arrive this many times more slowly. A generator's mean rate is set itself: a table
-/// that shows the rate then shows the right one.
-fn slower_arrivals(workload: &WorkloadSpec, by: f64) -> String {
+/// How requests arrive this many times more slowly. A generator's mean rate is set itself: a table that shows the rate
+/// then shows the right one. A sweep may vary the rate, which cannot be set then.
+fn slower_arrivals(workload: &WorkloadSpec, of_scheme: &str, by: f64, is_cell: bool) -> String {
     let arrivals = workload.arrivals.as_ref().filter(|_| workload.trace.is_none() && workload.time_scale.is_none());
     let has_one_rate = |arrivals: &&ArrivalSpec| matches!(arrivals.kind, ArrivalKind::Poisson | ArrivalKind::Fixed);
     match arrivals.filter(has_one_rate).and_then(|arrivals| arrivals.rate) {
-        Some(rate) => format!("workload.arrivals.rate={:.0}", (rate / by).ceil()),
-        None => format!("workload.time_scale={}", by * workload.time_scale.unwrap_or(1.0)),
+        Some(_) if is_cell => format!("{by} times: lower `workload.arrivals.rate`"),
+        Some(rate) => format!("--set {of_scheme}workload.arrivals.rate={}", (1e3 * rate / by).round() / 1e3),
+        None => format!("--set {of_scheme}workload.time_scale={}", by * workload.time_scale.unwrap_or(1.0)),
     }
 }
 
-/// The note that drives could not keep up, and what helps; empty if all kept up.
-pub fn note(plan: &Plan, finished: &[Finished]) -> Option<String> {
+/// The note that drives could not keep up, and what helps; empty if all kept up. `is_cell`: the plan is a cell of a
+/// sweep.
+pub fn note(plan: &Plan, finished: &[Finished], is_cell: bool) -> Option<String> {
     let both = || plan.runs.iter().zip(finished);
     let schemes: Vec<&str> =
         both().filter(|(_, done)| is_overloaded(done)).map(|(planned, _)| &*planned.scheme).collect();
@@ -118,10 +120,8 @@ pub fn note(plan: &Plan, finished: &[Finished]) -> Option<String> {
         let by = (2.0 * longest).ceil().max(SLOWER);
         let differs = plan.runs.iter().any(|run| run.resolved.workload != planned.resolved.workload);
         let of_scheme = if differs { format!("{}:", planned.scheme) } else { String::new() };
-        let slower = format!(
-            "requests arrive more slowly, --set {of_scheme}{}",
-            slower_arrivals(&planned.resolved.workload, by)
-        );
+        let arrivals = slower_arrivals(&planned.resolved.workload, &of_scheme, by, is_cell);
+        let slower = format!("requests arrive more slowly, {arrivals}");
         victims.map_or_else(|| format!("Let {slower}"), |victims| format!("{victims}; or let {slower}"))
     };
     Some(format!(

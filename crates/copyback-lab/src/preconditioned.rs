@@ -8,7 +8,7 @@ use copyback::run::memory::Memory;
 use copyback::run::{self, Drives, Image, PackedImage};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 /// The preconditioned drives of one plan or of many.
@@ -27,6 +27,8 @@ struct Entry {
     /// Memory of the kept drive.
     bytes: u64,
     runs_left: usize,
+    /// Why it could not be made.
+    failure: Option<Failure>,
     /// Real time of its preconditioning.
     seconds: f64,
 }
@@ -34,18 +36,9 @@ struct Entry {
 /// A kept drive.
 enum Kept {
     /// Until its only run takes it.
-    Whole(Image),
+    Whole(Box<Image>),
     /// For several runs.
-    Packed(PackedImage),
-}
-
-impl Kept {
-    fn copy(&self) -> Image {
-        match self {
-            Self::Whole(image) => image.clone(),
-            Self::Packed(image) => image.unpack(),
-        }
-    }
+    Packed(Arc<PackedImage>),
 }
 
 /// Memory that a kept drive takes. `users`: the number of runs that need it.
@@ -72,27 +65,51 @@ impl Preconditioned {
     /// Makes a member's drive, if it is to be kept and does not exist; concurrent callers wait. `tell` receives
     /// progress.
     pub fn make(&self, member: &Member, tell: &mut dyn FnMut(run::Work)) -> Result<(), Failure> {
-        let mut entry = self.entry(member);
-        let bytes = kept_bytes(member, entry.runs_left);
-        if entry.drive.is_none() && self.reserve(bytes) {
-            let (image, seconds) = precondition(member, tell).inspect_err(|_| self.release(bytes))?;
-            let kept = if entry.runs_left > 1 { Kept::Packed(image.pack()) } else { Kept::Whole(image) };
-            (entry.drive, entry.bytes, entry.seconds) = (Some(kept), bytes, seconds);
+        self.make_in(&mut self.entry(member), member, tell)
+    }
+
+    fn make_in(&self, entry: &mut Entry, member: &Member, tell: &mut dyn FnMut(run::Work)) -> Result<(), Failure> {
+        if let Some(failure) = &entry.failure {
+            return Err(failure.clone());
         }
-        Ok(())
+        let bytes = kept_bytes(member, entry.runs_left);
+        if entry.runs_left == 0 || entry.drive.is_some() || !self.reserve(bytes) {
+            return Ok(());
+        }
+        match precondition(member, tell) {
+            Ok((image, seconds)) => {
+                let kept =
+                    if entry.runs_left > 1 { Kept::Packed(image.pack().into()) } else { Kept::Whole(image.into()) };
+                (entry.drive, entry.bytes, entry.seconds) = (Some(kept), bytes, seconds);
+                Ok(())
+            }
+            Err(failure) => {
+                self.release(bytes);
+                entry.failure = Some(failure.clone());
+                Err(failure)
+            }
+        }
     }
 
     /// Additional copies of a run's drives; the run still takes its own later. `tell` receives progress.
     pub fn copy<'a>(&self, planned: &'a Planned, tell: &mut dyn FnMut(run::Work)) -> Result<Drives<'a>, Failure> {
         let copy = |member: &'a Member| {
-            let kept = self.entry(member).drive.as_ref().map(Kept::copy);
-            Ok((&member.config, kept.map_or_else(|| precondition(member, tell).map(|(image, _)| image), Ok)?))
+            let packed = match &self.entry(member).drive {
+                None => None,
+                Some(Kept::Whole(image)) => return Ok((&member.config, Image::clone(image))),
+                Some(Kept::Packed(image)) => Some(image.clone()),
+            };
+            let image = match packed {
+                Some(packed) => packed.unpack(),
+                None => precondition(member, tell)?.0,
+            };
+            Ok((&member.config, image))
         };
         planned.members.iter().map(copy).collect()
     }
 
-    /// Takes a run's drives, and the real time of their preconditioning. The last run gets a kept drive itself, earlier
-    /// runs get copies. A drive that is not kept is made now, and `tell` receives progress.
+    /// Takes a run's drives, and the real time of their preconditioning. An only run gets a kept drive itself, several
+    /// runs get copies. A drive that does not exist is made now, and `tell` receives progress.
     pub fn take<'a>(
         &self,
         planned: &'a Planned,
@@ -100,7 +117,7 @@ impl Preconditioned {
     ) -> Result<(Drives<'a>, f64), Failure> {
         let mut seconds = 0.0;
         let take = |member: &'a Member| {
-            let (image, lasted) = match self.take_kept(member) {
+            let (image, lasted) = match self.take_kept(member, tell)? {
                 Some(kept) => kept,
                 None => precondition(member, tell)?,
             };
@@ -111,19 +128,29 @@ impl Preconditioned {
         Ok((drives?, seconds))
     }
 
-    /// A kept drive, and the real time of its preconditioning.
-    fn take_kept(&self, member: &Member) -> Option<(Image, f64)> {
+    /// A kept drive, and the real time of its preconditioning; none if it is not to be kept.
+    fn take_kept(&self, member: &Member, tell: &mut dyn FnMut(run::Work)) -> Result<Option<(Image, f64)>, Failure> {
         let mut entry = self.entry(member);
+        self.make_in(&mut entry, member, tell)?;
         entry.runs_left -= 1;
-        if entry.runs_left > 0 {
-            return entry.drive.as_ref().map(|kept| (kept.copy(), entry.seconds));
-        }
-        self.release(entry.bytes);
-        let image = match entry.drive.take()? {
-            Kept::Whole(image) => image,
-            Kept::Packed(image) => image.unpack(),
+        let seconds = entry.seconds;
+        let packed = match (&entry.drive, entry.runs_left) {
+            (Some(Kept::Packed(packed)), _) => packed.clone(),
+            (Some(Kept::Whole(_)), 0) => {
+                self.release(entry.bytes);
+                let Some(Kept::Whole(image)) = entry.drive.take() else { unreachable!("it was there") };
+                return Ok(Some((*image, seconds)));
+            }
+            (Some(Kept::Whole(_)), left) => unreachable!("a drive for one run, and {left} more take it"),
+            (None, _) => return Ok(None),
         };
-        Some((image, entry.seconds))
+        if entry.runs_left == 0 {
+            self.release(entry.bytes);
+            entry.drive = None;
+        }
+        // Other runs need not wait for this one's copy.
+        drop(entry);
+        Ok(Some((packed.unpack(), seconds)))
     }
 
     /// Reserves memory to keep a drive; false if the limit is reached.
@@ -180,6 +207,20 @@ mod tests {
         });
         assert_eq!(none, all);
         assert_eq!(one, all);
+    }
+
+    /// A run that comes before its drive is made makes it, for all.
+    #[test]
+    fn a_drive_is_made_once_whoever_comes_first() {
+        let plan = plan_of_three();
+        let drives = Preconditioned::of([&plan], u64::MAX);
+        drives.take(&plan.runs[0], &mut |_| {}).expect("it is made");
+        assert!(matches!(drives.entry(&plan.runs[1].members[0]).drive, Some(Kept::Packed(_))), "for the second run");
+        drives.make(&plan.runs[0].members[0], &mut |_| unreachable!("it exists")).expect("it exists");
+        drives.take(&plan.runs[1], &mut |_| unreachable!("it exists")).expect("it exists");
+        drives.take(&plan.runs[2], &mut |_| {}).expect("it is made");
+        drives.make(&plan.runs[2].members[0], &mut |_| unreachable!("no run is left")).expect("nothing to do");
+        assert_eq!(drives.kept_bytes.into_inner(), 0);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The verdict on a drive's steady state, as tables and notes print it.
 
-use crate::advice::{REQUESTS_MAX, begins_settled, going_on};
+use crate::advice::{REQUESTS_MAX, begins_settled, settings_for_passes};
 use crate::execute::Finished;
 use crate::format::{counted, names, percent, size};
 use crate::overload;
@@ -141,7 +141,7 @@ pub fn notes(plan: &Plan, finished: &[Finished]) -> Vec<String> {
         }
     }
     let mut lines: Vec<String> = found.iter().map(|(verdict, schemes)| note(verdict, schemes)).collect();
-    match overload::note(plan, finished) {
+    match overload::note(plan, finished, false) {
         // No advice to run longer: in a longer run, even more requests would wait.
         Some(note) => lines.push(note),
         None if lines.is_empty() => {}
@@ -204,7 +204,7 @@ fn advice(plan: &Plan, finished: &[Finished]) -> String {
         return format!("Leave the limit of {} (workload.first) out, or raise it", counted(first, "request"));
     }
     let warmup = if plan.warmup == Some(Warmup::Steady) { "" } else { "--warmup steady " };
-    format!("Extend the workload, for example with {warmup}{}", going_on(&run.workload, wanted))
+    format!("Extend the workload, for example with {warmup}{}", settings_for_passes(&run.workload, wanted))
 }
 
 /// The help if a drive begins in a steady state, but was written too little to show it.
@@ -218,7 +218,7 @@ fn advice_for_settled(erases: u64, workload: &WorkloadSpec, (requests_a_pass, le
     }
     format!(
         "The drive is steady from the start: extend the workload until it {so_long}, for example with {}",
-        going_on(workload, wanted)
+        settings_for_passes(workload, wanted)
     )
 }
 

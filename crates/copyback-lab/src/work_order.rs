@@ -40,8 +40,8 @@ pub fn groups(plan: &Plan) -> Vec<Group<'_>> {
     groups
 }
 
-/// The work of all groups. The drives of as many groups as there are jobs are made first, so that no thread waits for
-/// another's drive. Those of a later group are made after the runs of one that is as many groups earlier.
+/// The work of all groups. The drives of as many groups as there are jobs are made first, so that threads seldom wait
+/// for a drive. The drives of a later group are made after the runs of the group that is `jobs` places before it.
 pub fn in_order<'a>(groups: &[Group<'a>], jobs: usize) -> Vec<Work<'a>> {
     let ahead = jobs.clamp(1, groups.len().max(1));
     let mut order = Vec::new();

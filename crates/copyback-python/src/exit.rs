@@ -85,8 +85,7 @@ pub fn end_calls(py: Python<'_>) -> PyResult<()> {
         drop(left);
         let waited = begun.elapsed();
         if waited > PATIENCE {
-            // Until the process ends, threads that still write make no further file.
-            std::mem::forget(temporary::remove_all());
+            temporary::close();
             break;
         }
         if waited > GRACE && waited - interrupted > INTERVAL {

@@ -8,7 +8,7 @@ use arrow_array::ffi_stream::{FFI_ArrowArrayStream, RecordBatchStreamReader};
 use arrow_array::{ArrayRef, RecordBatch, RecordBatchReader, StringArray, UInt32Array, UInt64Array};
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use copyback_cli::api::{self, Failure};
-use pyo3::exceptions::{PyException, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyException, PyKeyError, PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyCapsule, PyCapsuleMethods, PyList, PyMapping, PyTuple};
@@ -206,10 +206,12 @@ impl Rows {
                 return self.add_named(required, optional("device")?, optional("priority")?);
             }
             if let Ok(mapping) = item.cast::<PyMapping>() {
-                if let Some(missing) = REQUIRED.into_iter().find(|key| !mapping.contains(key).unwrap_or(true)) {
-                    return Err(PyValueError::new_err(format!("it has no `{missing}`")));
-                }
-                let required = REQUIRED.map(|key| mapping.get_item(key));
+                let required = REQUIRED.map(|key| {
+                    mapping.get_item(key).map_err(|error| match error.is_instance_of::<PyKeyError>(item.py()) {
+                        true => PyValueError::new_err(format!("it has no `{key}`")),
+                        false => error,
+                    })
+                });
                 let optional =
                     |key: &str| if mapping.contains(key)? { mapping.get_item(key).map(Some) } else { Ok(None) };
                 return self.add_named(required, optional("device")?, optional("priority")?);

@@ -15,6 +15,9 @@ use tempfile::NamedTempFile;
 
 static NAMES: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 
+/// The process is about to end: no file is created or gets its final name. Written while the list is locked.
+static IS_CLOSED: AtomicBool = AtomicBool::new(false);
+
 fn names() -> MutexGuard<'static, BTreeSet<PathBuf>> {
     // A thread that panicked while it held the lock left complete paths.
     NAMES.lock().unwrap_or_else(PoisonError::into_inner)
@@ -46,12 +49,29 @@ impl Permission {
         done
     }
 
+    /// The permission that this thread has, for threads that help it.
+    pub fn of_thread() -> Self {
+        OWN.with_borrow(|own| own.clone().unwrap_or_default())
+    }
+
+    /// Changes files, if the permission of this thread was not withdrawn. It is not withdrawn meanwhile.
+    ///
+    /// # Errors
+    /// `Interrupted`, and those of `change`.
+    pub fn change(change: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
+        let held = names();
+        let done = Self::check().and_then(|()| change());
+        drop(held);
+        done
+    }
+
     /// Refuses if the permission for outputs of this thread was withdrawn.
     ///
     /// # Errors
     /// `Interrupted`.
-    pub(crate) fn check() -> io::Result<()> {
-        let is_withdrawn = OWN.with_borrow(|own| own.as_ref().is_some_and(|own| own.0.load(Ordering::Relaxed)));
+    pub fn check() -> io::Result<()> {
+        let is_withdrawn = IS_CLOSED.load(Ordering::Relaxed)
+            || OWN.with_borrow(|own| own.as_ref().is_some_and(|own| own.0.load(Ordering::Relaxed)));
         let refused = || io::Error::new(io::ErrorKind::Interrupted, "the call was interrupted");
         if is_withdrawn { Err(refused()) } else { Ok(()) }
     }
@@ -138,6 +158,7 @@ impl Temporary {
         let _ = mode;
         // Created and listed under one lock: the list has every named file.
         let mut names = names();
+        Permission::check()?;
         let file = builder.tempfile_in(folder)?;
         names.insert(file.path().to_path_buf());
         let path = file.path().to_path_buf();
@@ -197,6 +218,13 @@ pub fn remove_all() -> Held {
         let _ = std::fs::remove_file(path);
     }
     Held(names)
+}
+
+/// Removes all named temporary files. From now on, no other is created, and none gets its final name.
+pub fn close() {
+    let held = remove_all();
+    IS_CLOSED.store(true, Ordering::Relaxed);
+    drop(held);
 }
 
 /// Waits for the thread that removes all temporary files and ends the program.

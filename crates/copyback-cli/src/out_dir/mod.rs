@@ -8,6 +8,7 @@ use crate::files::{self, Output};
 use crate::plan::{Plan, Planned};
 use crate::results::{KeptTables, Results, run_hash};
 use crate::tables::TABLES;
+use copyback_workload::temporary::Permission;
 use marker::Marker;
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -110,13 +111,14 @@ impl<'a> OutDir<'a> {
     pub fn write(mut self, results: &Results, json: &str) -> Result<(), Failure> {
         let folder = self.folder;
         let failed = |error: std::io::Error| Failure::of_disk(folder, &error);
+        Permission::check().map_err(failed)?;
         if !self.marker.is_there() {
             // Another folder is there now, or none.
             std::fs::create_dir_all(folder).map_err(failed)?;
             self.marker = Self::mark(folder, &self.own)?;
         }
         let before = self.marker.files();
-        remove(folder, &before, &self.own).map_err(failed)?;
+        Permission::change(|| remove(folder, &before, &self.own)).map_err(failed)?;
         write_tables(folder, results, &self.own)?;
         for planned in &results.plan.runs {
             files::write_text(&folder.join(config_name(&planned.scheme)), &planned.config_text(&results.plan))?;

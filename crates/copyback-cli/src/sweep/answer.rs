@@ -215,7 +215,7 @@ fn best_of_built(
         ));
     }
     let sure: Vec<&Row<'_>> = built.iter().copied().filter(|row| row.is_sure(tests)).collect();
-    if sure.len() < built.len() {
+    if sure.len() < able.len() {
         let has_intervals = built.iter().any(|row| row.runs.len() > 1);
         let meet = if tests.is_empty() || !has_intervals { "" } else { " whose whole interval meets it" };
         let best = if sure.is_empty() { "none\n".into() } else { best_of(&sure, asked, is_most) };

@@ -79,9 +79,9 @@ pub fn swept(call: &SweepCall, cluster: Option<Arc<dyn Cluster>>) -> Result<Swep
         let message = "standard output takes the table or the answer to --where, --min, --max and --show, not both";
         return Err(Failure::input(message).with_help("name a file for the table: --out FILE.parquet"));
     }
-    // Another call may have other policies of these names.
-    let journal_path = to.journal.as_ref().filter(|_| call.sweep.policies.is_empty());
-    let mut journal = match journal_path {
+    let mut journal = match &to.journal {
+        // Another call may have other policies of these names.
+        Some(path) if !call.sweep.policies.is_empty() => Journal::without_results(path, &name_of(&to.table))?,
         Some(path) => Journal::open(path, &name_of(&to.table), call.fresh)?,
         None => Journal::none(),
     };

@@ -85,7 +85,7 @@ pub struct JobName {
 /// Reads a job file.
 pub fn load(path: &Path, inputs: &mut Vec<Input>) -> Result<JobFile, Failure> {
     let shown = path.display().to_string();
-    let text = files::read_own_text("fio job file", path, "name a job file of fio")?;
+    let text = files::read_foreign_text("fio job file", path, "name a job file of fio")?;
     inputs.push(Input::text("fio", shown.clone(), Some(path.to_path_buf()), &text));
     let sections = parse::sections(&shown, &text)?;
     let notes = parse::notes(&sections);

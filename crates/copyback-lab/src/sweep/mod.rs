@@ -297,6 +297,6 @@ fn run_cell(plan: &Plan, options: &ExecutionOptions, drives: &Preconditioned) ->
         runs.push(RunResult { scheme, hash, steady: done.outcome.report.steady.verdict, numbers, latencies });
     }
     // Overload comes first: it affects results more than any other note.
-    let overload = overload::note(plan, &finished).unwrap_or_default();
+    let overload = overload::note(plan, &finished, true).unwrap_or_default();
     Ok(CellResult { runs, notes: overload + &notes_of_runs(plan, &finished) })
 }

@@ -5,9 +5,9 @@ use copyback_workload::units::{parse_bytes, parse_duration_ns};
 /// The unit of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Unit {
-    /// A count or a ratio: no unit that a text could have.
+    /// A count, or a number of no kind below: no unit that a text could have.
     Plain,
-    /// Units over units: write amplification.
+    /// Write amplification: units over units.
     Ratio,
     /// Requests a second.
     Rate,

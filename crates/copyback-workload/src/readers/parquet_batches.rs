@@ -12,6 +12,9 @@ pub(super) const DEFAULT: Request =
 
 /// The requests of this many rows of some columns; `None` if the rows must be read one by one.
 pub(super) fn requests(columns: &[Open], rows: usize, operations: &OpWords) -> Option<Vec<Request>> {
+    if columns.iter().any(|column| column.whole().is_none()) {
+        return None;
+    }
     let mut requests = vec![DEFAULT; rows];
     columns.iter().try_for_each(|column| match column.whole()? {
         Whole::Narrow(values) => {

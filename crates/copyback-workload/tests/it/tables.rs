@@ -268,6 +268,36 @@ fn parquet_of_devices_by_name_and_of_other_operations() {
     assert!(refused(&content, &order).0.contains("the columns of a Parquet file have names of their own"));
 }
 
+/// Numbers are read column by column, and rows with texts or nulls one by one. Lengths are above the sign bit; a wrong
+/// row is named by its number in both ways.
+#[test]
+fn numbers_and_texts_are_the_same_requests() {
+    let file = |lengths: &'static [i32], op: &str, words: Values, null: Option<&[i16]>| {
+        let device = if null.is_some() { "optional int64 device" } else { "required int64 device" };
+        let columns = [
+            ("required int64 arrival_ns", Values::Wide(&[300, 1000, 1001]), None),
+            (op, words, None),
+            ("required int64 offset_bytes", Values::Wide(&[4096, 0, 512]), None),
+            ("required int32 length_bytes (UINT_32)", Values::Narrow(lengths), None),
+            (device, Values::Wide(&[0, 7, 3]), null),
+        ];
+        written(&columns, &PLAIN)
+    };
+    let numbers = || ("required int32 op (UINT_8)", Values::Narrow(&[1, 0, 2]));
+    let texts = || ("required binary op (STRING)", Values::Text(&["write", "read", "trim"]));
+    let lengths = &[-1, i32::MIN, 512];
+    let expected =
+        [(0, Op::Write, 4096, 4_294_967_295, 0), (700, Op::Read, 0, 2_147_483_648, 7), (701, Op::Trim, 512, 512, 3)];
+    for ((op, words), null) in [(numbers(), None), (texts(), None), (numbers(), Some(&[1, 1, 1][..]))] {
+        assert_eq!(rows(&file(lengths, op, words, null), ""), expected, "{op} {null:?}");
+    }
+    let wrong = [(numbers().0, Values::Narrow(&[1, 9, 2])), (texts().0, Values::Text(&["write", "who", "trim"]))];
+    for (op, words) in wrong {
+        let error = read(&file(lengths, op, words, None), "").expect_err("no operation");
+        assert!(error.message.contains("row 2"), "{}", error.message);
+    }
+}
+
 /// A file whose offsets and lengths have this type.
 fn of_type(integer: &str) -> Vec<u8> {
     let is_wide = integer.contains("64");

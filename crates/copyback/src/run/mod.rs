@@ -326,7 +326,7 @@ pub fn simulate_streams(
 ) -> Result<Outcome, RunError> {
     let (mut source, streams) = streams.parts();
     let preconditioning = drives.iter().fold(Counts::default(), |sum, (_, image)| sum.and(&image.preconditioning));
-    let mut simulation = stoppable(|| new_simulation(config, drives, &mut *source, streams, options))?;
+    let mut simulation = while_made(|| new_simulation(config, drives, &mut *source, streams, options))?;
     let ran = guarded(|| simulation.run(progress));
     ran.map_err(|broken| broken.at(Some(simulation.now_ns())))??;
     let end_ns = simulation.now_ns();
@@ -424,7 +424,7 @@ pub fn warmup_end_of(
     progress: &mut dyn FnMut(Progress),
 ) -> Result<u64, RunError> {
     let (mut source, streams) = streams.parts();
-    let mut simulation = stoppable(|| new_simulation(config, drives, &mut *source, streams, options))?;
+    let mut simulation = while_made(|| new_simulation(config, drives, &mut *source, streams, options))?;
     let ran = guarded(|| simulation.run_warmup(progress));
     ran.map_err(|broken| broken.at(Some(simulation.now_ns())))?
 }
@@ -495,7 +495,7 @@ impl Broken {
 }
 
 /// Converts the end of a run, or a mistake of a supplied policy, to an error while the run is made. Panics go on.
-fn stoppable<T>(work: impl FnOnce() -> Result<T, RunError>) -> Result<T, RunError> {
+fn while_made<T>(work: impl FnOnce() -> Result<T, RunError>) -> Result<T, RunError> {
     std::panic::catch_unwind(std::panic::AssertUnwindSafe(work)).unwrap_or_else(|panic| {
         if panic.is::<Stopped>() {
             return Err(RunError::Stopped);

@@ -132,6 +132,14 @@ fn an_open_block_that_is_due_delays_no_full_block() {
     assert_eq!(first_of_task_ns(&run_empty(script, &refresh::maker(500_000_000))), Some(510_000_000));
 }
 
+/// A task that is due when the run begins need not wait for the first command, which comes at 500 ms.
+#[test]
+fn a_task_that_is_due_at_the_beginning_begins_then() {
+    let maker = PolicyMaker::Task(Arc::new(|_, _| Box::new(AfterPrograms(0))));
+    let outcome = run_from(500_000_000, &drive("none"), &maker).expect("it ends well");
+    assert_eq!(first_of_task_ns(&outcome.commands), Some(0));
+}
+
 /// Due once, after a number of programs, until an erase.
 struct AfterPrograms(u32);
 

@@ -17,6 +17,7 @@ use crate::results::run_hash;
 use crate::steady;
 use copyback::observe::steady::Verdict;
 use copyback_workload::printable::printable;
+use copyback_workload::temporary::Permission;
 use line::LAYOUT;
 pub use line::{read_line, write_line};
 use std::collections::BTreeMap;
@@ -100,6 +101,8 @@ pub struct Journal {
     path: PathBuf,
     /// `None` if the table is no regular file.
     file: Option<Mutex<File>>,
+    /// Whether results are added.
+    keeps_results: bool,
     done: BTreeMap<String, CellResult>,
     damaged_lines: usize,
 }
@@ -122,12 +125,18 @@ impl Journal {
         let Lines { done, damaged_lines, whole_bytes } = read_lines(&file, path)?;
         file.set_len(text.len() as u64 + whole_bytes).map_err(failed)?;
         file.seek(SeekFrom::End(0)).map_err(failed)?;
-        Ok(Self { path: path.to_path_buf(), file: Some(Mutex::new(file)), done, damaged_lines })
+        Ok(Self { path: path.to_path_buf(), file: Some(Mutex::new(file)), keeps_results: true, done, damaged_lines })
+    }
+
+    /// The same, but earlier results are neither used nor changed, and nothing is added. It shows that its table is one
+    /// of a sweep, and that this program writes it.
+    pub fn without_results(path: &Path, table: &str) -> Result<Self, Failure> {
+        Ok(Self { done: BTreeMap::new(), keeps_results: false, ..Self::open(path, table, false)? })
     }
 
     /// No journal: nothing was done before, and nothing is kept.
     pub fn none() -> Self {
-        Self { path: PathBuf::new(), file: None, done: BTreeMap::new(), damaged_lines: 0 }
+        Self { path: PathBuf::new(), file: None, keeps_results: false, done: BTreeMap::new(), damaged_lines: 0 }
     }
 
     /// The note for the user on it.
@@ -148,8 +157,10 @@ impl Journal {
     pub fn append(&self, key: &str, label: &str, result: &CellResult) -> Result<CellResult, Failure> {
         let failed = |error: std::io::Error| Failure::of_disk(&self.path, &error);
         let line = line::write_line(key, label, result);
+        Permission::check().map_err(failed)?;
+        let is_written = self.keeps_results && line.len() as u64 <= LINE_BYTES_MAX;
         // A cell of thousands of schemes is run again rather than read.
-        if let Some(file) = self.file.as_ref().filter(|_| line.len() as u64 <= LINE_BYTES_MAX) {
+        if let Some(file) = self.file.as_ref().filter(|_| is_written) {
             let mut file = file.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
             file.write_all(line.as_bytes()).and_then(|()| file.flush()).map_err(failed)?;
         }

@@ -17,8 +17,8 @@ pub struct PackedFtl {
 
 /// Bytes of an entry: each place is below the value whose bits are all set, which stands for
 /// [`PhysicalUnit::NONE`].
-fn entry_bytes(geometry: &Geometry) -> usize {
-    (u32::BITS - geometry.physical_units.leading_zeros()).div_ceil(u8::BITS) as usize
+fn entry_bytes(physical_units: u32) -> usize {
+    (u32::BITS - physical_units.leading_zeros()).div_ceil(u8::BITS) as usize
 }
 
 /// Whether the map implies the reverse map. In a superpage, a unit that was trimmed still has its place.
@@ -31,7 +31,7 @@ impl Ftl {
     pub fn packed_bytes(geometry: &Geometry) -> u64 {
         let whole = Self::table_bytes(geometry);
         let of_maps = Self::map_bytes(geometry);
-        let of_entries = u64::from(geometry.mapped_units) * entry_bytes(geometry) as u64;
+        let of_entries = u64::from(geometry.mapped_units) * entry_bytes(geometry.physical_units) as u64;
         if can_be_packed(geometry) { whole - of_maps + of_entries } else { whole }
     }
 
@@ -40,7 +40,7 @@ impl Ftl {
         if !can_be_packed(&self.geometry) {
             return PackedFtl { rest: self, entries: None };
         }
-        let width = entry_bytes(&self.geometry);
+        let width = entry_bytes(self.geometry.physical_units);
         let mut entries = Vec::with_capacity(width * self.map.len());
         for unit in (0..self.geometry.mapped_units).map(LogicalUnit) {
             entries.extend_from_slice(&self.map.get(unit).0.to_le_bytes()[..width]);
@@ -55,7 +55,7 @@ impl PackedFtl {
     pub fn unpack(&self) -> Ftl {
         let mut ftl = self.rest.clone();
         let Some(entries) = &self.entries else { return ftl };
-        let width = entry_bytes(&ftl.geometry);
+        let width = entry_bytes(ftl.geometry.physical_units);
         let none = u32::MAX >> (u32::BITS - u8::BITS * width as u32);
         ftl.map = Mapping::new(ftl.geometry.mapped_units);
         ftl.reverse = table::filled(ftl.geometry.physical_units as usize, LogicalUnit::NONE);
@@ -67,5 +67,20 @@ impl PackedFtl {
             }
         }
         ftl
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// One byte for places 0 to 254, because 255 says that there is none; and so on.
+    #[test]
+    fn an_entry_has_a_value_that_is_no_place() {
+        for (units, bytes) in [(255, 1), (256, 2), (65_535, 2), (65_536, 3), (1 << 24, 4), (u32::MAX, 4)] {
+            assert_eq!(entry_bytes(units), bytes, "{units} units");
+            let largest = u64::from(u32::MAX >> (32 - 8 * bytes));
+            assert!(u64::from(units) <= largest, "a place below {units} is not {largest}");
+        }
     }
 }

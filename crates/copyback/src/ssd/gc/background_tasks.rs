@@ -170,9 +170,9 @@ impl BackEnd {
         self.begin_background(events);
     }
 
-    /// The run begins: sets the first alarm.
+    /// The run begins: tasks may be due, or set their first alarms.
     pub(in crate::ssd) fn begin_run(&mut self, events: &mut EventQueue) {
-        self.gc.background.schedule_alarms(events);
+        self.schedule_background(events);
     }
 
     /// A job has released its die: starts the next relocations, or leaves the die to the host for one turn.

@@ -4,7 +4,7 @@
 //! time. It is also notified of the alarm that it has set ([`BackgroundTask::alarm_ns`]). While it is due
 //! ([`BackgroundTask::is_due`]) the engine relocates the blocks that it selects, one after the other: valid data moves
 //! as in a collection, and the block is erased. The engine queries the task after each notification, so all answers
-//! except the selection must take constant time. A task that becomes due without a notification sets an alarm for that
+//! except the selection must take little time. A task that becomes due without a notification sets an alarm for that
 //! time. It changes nothing itself, and draws only from its own stream.
 //!
 //! A built-in task is a file of this folder and a row of the registry below; it is on if it has a table in `[tasks]`.
