@@ -44,7 +44,7 @@ pub fn main_of(words: impl IntoIterator<Item = OsString>, package: Option<&dyn a
         Ok(cli) => cli,
         Err(said) if names_several_traces(&said, &words) => return diagnostics::report(workloads::several_traces()),
         // Help that cannot be printed is no success.
-        Err(said) => return if print_of_words(&said, &words).is_ok() { said.exit_code() as u8 } else { 1 },
+        Err(said) => return if print_clap_message(&said, &words).is_ok() { said.exit_code() as u8 } else { 1 },
     };
     cleanup_on_signal::watch();
     execute::quiet_broken_invariants();
@@ -91,7 +91,7 @@ fn names_several_traces(said: &clap::Error, words: &[OsString]) -> bool {
 }
 
 /// Prints what clap says of a command line: help, or a mistake, in which it quotes words as they are.
-fn print_of_words(said: &clap::Error, words: &[OsString]) -> std::io::Result<()> {
+fn print_clap_message(said: &clap::Error, words: &[OsString]) -> std::io::Result<()> {
     let mut text = said.render().ansi().to_string();
     for word in words.iter().map(|word| word.to_string_lossy()).filter(|word| word.contains(is_unprintable)) {
         let value = word.split_once('=').map_or("", |(_, value)| value);

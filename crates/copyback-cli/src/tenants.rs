@@ -9,7 +9,7 @@ use crate::table::{self, BOLD, Cell};
 use copyback::observe::report::{Cause, Latency, TenantReport};
 
 /// A column of a class of requests: its heading, and its value; none if its requests are too few for it.
-type OfClass<'a> = (&'a str, Box<dyn Fn(&Latency, &[(Cause, f64)]) -> Option<f64> + 'a>);
+type ClassColumn<'a> = (&'a str, Box<dyn Fn(&Latency, &[(Cause, f64)]) -> Option<f64> + 'a>);
 
 /// A row for each workload, or a heading for each and a row for each scheme, `terminal_columns` characters wide; empty
 /// if there is one workload, or if none reads or writes. `show`: the columns of response times, as `run --show` names
@@ -36,9 +36,9 @@ pub fn text(plan: &Plan, finished: &[Finished], show: &[String], terminal_column
 }
 
 /// The columns of each class.
-fn columns(show: &[String]) -> Vec<OfClass<'static>> {
+fn columns(show: &[String]) -> Vec<ClassColumn<'static>> {
     let chosen = ShownWords::of(show).columns_or(&["mean", "p50", "p99", "p99.9"]);
-    let mut columns: Vec<OfClass<'static>> = Vec::new();
+    let mut columns: Vec<ClassColumn<'static>> = Vec::new();
     for (title, beyond_ppm, value) in chosen.into_iter().copied() {
         let is_there = move |class: &Latency| class.count > 0 && !are_too_few(class.count, beyond_ppm);
         columns.push((title, Box::new(move |class, _| is_there(class).then(|| value(class)))));
@@ -52,7 +52,7 @@ fn columns(show: &[String]) -> Vec<OfClass<'static>> {
 }
 
 /// Two lines of headings.
-fn heads(has_several_schemes: bool, of_class: &[OfClass<'_>]) -> Vec<Vec<Cell>> {
+fn heads(has_several_schemes: bool, of_class: &[ClassColumn<'_>]) -> Vec<Vec<Cell>> {
     let first = if has_several_schemes { "workload" } else { "" };
     let mut lines = [vec!["", "", ""], vec![first, "IOPS", "bytes/s"]];
     for group in ["reads", "writes"] {
@@ -64,7 +64,7 @@ fn heads(has_several_schemes: bool, of_class: &[OfClass<'_>]) -> Vec<Vec<Cell>> 
     lines.map(|texts| texts.iter().map(|text| Cell::styled(*text, BOLD)).collect()).to_vec()
 }
 
-fn row(name: String, report: &TenantReport, of_class: &[OfClass<'_>]) -> Vec<Cell> {
+fn row(name: String, report: &TenantReport, of_class: &[ClassColumn<'_>]) -> Vec<Cell> {
     let rate = |rate: Option<f64>, print: fn(f64) -> String| Cell::new(rate.map_or_else(|| "none".to_owned(), print));
     let mut cells = vec![Cell::new(name), rate(report.iops, large), rate(report.bytes_per_s, size)];
     let parts = &report.latency_breakdown;

@@ -3,7 +3,7 @@
 use crate::cluster::PythonCluster;
 use crate::exit;
 use crate::options::Options;
-use crate::package::OfPython;
+use crate::package::PythonPackage;
 use crate::policies::SuppliedPolicy;
 use crate::results::object;
 use copyback_cli::api::{self, Done, Failure, Package, RunCall, SweepCall, Watch};
@@ -182,6 +182,6 @@ fn tell(py: Python<'_>, watch: &Watch, on_progress: Option<&Py<PyAny>>) -> PyRes
 #[pyfunction]
 #[pyo3(signature = (words, package = None))]
 pub fn main(py: Python<'_>, words: Vec<OsString>, package: Option<Py<PyAny>>) -> u8 {
-    let package = package.map(OfPython);
+    let package = package.map(PythonPackage);
     py.detach(|| copyback_cli::main_of(words, package.as_ref().map(|package| package as &dyn Package)))
 }

@@ -8,15 +8,15 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// An object with the methods of the trait. They are called without the GIL held.
-pub struct OfPython(pub Py<PyAny>);
+pub struct PythonPackage(pub Py<PyAny>);
 
-impl OfPython {
+impl PythonPackage {
     fn call<T>(&self, call: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<T>) -> Result<T, Failure> {
         Python::attach(|py| call(self.0.bind(py)).map_err(|error| failure(py, &error)))
     }
 }
 
-impl Package for OfPython {
+impl Package for PythonPackage {
     fn check_figures(&self, paper: &str, folder: &Path) -> Result<(), Failure> {
         self.call(|object| object.call_method1("check_figures", (paper, folder)).map(drop))
     }

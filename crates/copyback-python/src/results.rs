@@ -94,14 +94,14 @@ pub struct Document {
     /// The reason for an exit code other than 0; `None` if it is 0.
     verdict: Option<Py<PyAny>>,
     /// For a reproduction: each experiment with its table and the table of response times.
-    tables: Vec<OfExperiment>,
+    tables: Vec<ExperimentTables>,
 }
 
 /// An experiment with its table and the table of response times.
-type OfExperiment = (String, Py<Table>, Py<Table>);
+type ExperimentTables = (String, Py<Table>, Py<Table>);
 
 /// The tables of a reproduction.
-pub fn tables(py: Python<'_>, reproduced: &Reproduced) -> PyResult<Vec<OfExperiment>> {
+pub fn tables(py: Python<'_>, reproduced: &Reproduced) -> PyResult<Vec<ExperimentTables>> {
     let table = |name, columns: &[Column]| Py::new(py, Table::new(name, columns.to_vec())?);
     let of = |own: &api::Tables| {
         Ok((own.experiment.clone(), table("sweep", &own.table)?, table("latencies", &own.latencies)?))

@@ -8,8 +8,8 @@ use copyback_lab::reproduce::worlds::{Summary, Worlds};
 const HEADER: &str = "| headline | published | measured | work | verdict | worlds: in size / in direction | cause of a miss |\n\
      |---|---|---|---|---|---|---|\n";
 
-/// The table of those that count, and the sentence about all. If the worlds judge a headline, a column has in how many
-/// of them it holds in size, and in how many in direction.
+/// The table of those that count, and the sentence about all. If the worlds judge a headline, a column states in how
+/// many worlds it holds in size, and in how many in direction.
 pub fn table(document: &Headlines, worlds: Option<&(Worlds, Summary)>) -> String {
     let rows: String = document.counted().map(|headline| row(headline, "", worlds)).collect();
     format!("{HEADER}{rows}\n{}.\n", document.sentence())

@@ -11,7 +11,7 @@ use crate::{Error, Request};
 /// Fewest rows to judge by.
 const ROWS_MIN: usize = 4;
 
-/// Of so many rows, one may come before the row before it: block layers print events out of order.
+/// Of this many rows, one may have a smaller value than the row before it: block layers print events out of order.
 const ROWS_PER_FALL: usize = 8;
 
 /// Above this mean length in sectors, 1 MiB, requests are longer than block layers make them.

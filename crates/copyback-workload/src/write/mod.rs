@@ -16,7 +16,7 @@ words! {
     pub enum WriteFormat("format to write") {
         /// The project's own compact format; keeps everything.
         Parquet = "parquet",
-        /// A table as text, with the columns that tables are read by; keeps everything.
+        /// A table as text, with the columns that the reader of tables takes; keeps everything.
         Csv = "csv",
         /// MSR Cambridge CSV; times in 100 ns, no trims, no priorities.
         Msr = "msr",

@@ -59,7 +59,7 @@ impl Target {
             }
             match std::fs::symlink_metadata(&at) {
                 Ok(data) if data.is_symlink() => at = folder_of(&at).join(std::fs::read_link(&at)?),
-                Ok(data) => return Self::of_standing(at, &data),
+                Ok(data) => return Self::of_existing(at, &data),
                 // The caller reports a missing folder when it writes.
                 Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
                     return Ok(Self::File(at));
@@ -70,7 +70,7 @@ impl Target {
         Err(io::Error::other("its links lead round in a circle"))
     }
 
-    fn of_standing(path: PathBuf, data: &Metadata) -> io::Result<Self> {
+    fn of_existing(path: PathBuf, data: &Metadata) -> io::Result<Self> {
         if data.is_dir() {
             return Err(io::Error::new(io::ErrorKind::IsADirectory, "it is a folder, not a file"));
         }

@@ -63,7 +63,7 @@ impl Take {
     }
 }
 
-/// A policy's view of the pages that may leave.
+/// A policy's view of the pages that are not on their way to flash: the next eviction takes some of them.
 #[derive(Clone, Copy, Debug)]
 pub struct Staying<'a> {
     /// How many pages each list has.

@@ -19,7 +19,8 @@ impl RunConfig {
         let (data_blocks, _) = self.data_blocks().ok()?;
         let spare = u64::from(self.geometry.blocks_per_plane).checked_sub(data_blocks)?;
         let (_, own) = self.trigger.blocks_per_plane(&self.geometry);
-        // Those of the last plane. Collection in idle time goes further, but only if the host leaves it time.
+        // The free blocks that a die's last plane keeps. Collection in idle time goes further, but only if the host
+        // leaves it time.
         let kept = own + self.trigger.stagger_blocks() * (self.geometry.planes_per_die - 1);
         let more = if kept > own { ", with `trigger.stagger`," } else { "" };
         let counts = match watermark {

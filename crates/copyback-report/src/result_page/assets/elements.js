@@ -16,7 +16,7 @@ const DATA = JSON.parse(document.getElementById("data").textContent);
 
 /** Whether there is no such number: results have null for one, and those of other versions may lack it. */
 const isNone = (value) => value === null || value === undefined;
-/** Three significant digits; a dash without a number, as all of these. */
+/** Three significant digits. Without a number, this and the other formats below show a dash. */
 function digits(value) {
   if (isNone(value)) return "–";
   const size = Math.abs(value);
@@ -34,7 +34,7 @@ const number = digits;
 const counted = (count, noun) => `${number(count)} ${noun}${count === 1 ? "" : "s"}`;
 /** Percentiles by their names in results, each with the share of requests beyond it. */
 const BEYOND = new Map(DATA.beyond_ppm.map(([name, ppm]) => [name, ppm / 1e6]));
-/** Whether less than one of some requests is beyond a percentile; a number of another name has no such share. */
+/** Whether less than one of `count` requests is beyond a percentile; `share` is undefined for other numbers. */
 const areTooFew = (count, share) => share !== undefined && count * share < 1;
 const percent = (share) => (isNone(share) ? "–" : `${digits(share * 100)} %`);
 /** A share in a column of a table: all have one decimal, as in the tables of the command. */

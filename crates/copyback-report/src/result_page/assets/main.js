@@ -13,7 +13,7 @@ wish.addEventListener("change", () => setTheme(wanted()));
 document.getElementById("theme").addEventListener("click", () => { chosen = !theme.isDark; setTheme(chosen); });
 document.getElementById("print").addEventListener("click", () => window.print());
 
-/** Paper is white, and as wide as it is. */
+/** On paper, charts are drawn in the light theme, and at most this wide. */
 const PAPER_PX = 680;
 let isPrinting = false;
 function toPaper() {
@@ -42,7 +42,7 @@ function summary() {
   document.getElementById("title").textContent = DATA.title;
   document.getElementById("found").append(...DATA.found.filter((text) => text).map((text) => h("p", {}, text)));
   document.getElementById("summary").textContent = `Results: ${sources.join(", ")}.`;
-  const coarse = DATA.coarseness ? ` There is much to show: lines and maps have a ${2 ** DATA.coarseness}th of their usual points, so that the page stays below 3 MB. Name fewer results for finer ones.` : "";
+  const coarse = DATA.coarseness ? ` There is much to show: lines and maps have 1/${2 ** DATA.coarseness} of their usual points, so that the page stays below 3 MB. Name fewer results for finer ones.` : "";
   document.getElementById("footer").textContent = `Made by ${DATA.program.name} ${DATA.program.version} from results; times are simulated.` +
     ` Charts: Apache ECharts ${echarts.version} (Apache License 2.0).${coarse}`;
 }

@@ -18,7 +18,7 @@ pub(in crate::ssd) struct FreedSpace {
     pub time: OperationTime,
     /// Whether the operation waited for collection.
     pub gc_affected: bool,
-    /// How long it had waited before for other writes to share a page.
+    /// How long its page was open for other writes before it was sent; 0 for an eviction of a buffer.
     pub filled_ns: u64,
 }
 

@@ -1,4 +1,5 @@
-//! Times of the host's flash requests. This code runs only if a report needs them.
+//! Times of the host's flash requests. They are counted only if a report needs them; `served_by_program` and
+//! `served_by_read` are called in every run.
 
 use crate::flash::command::Command;
 use crate::observe::clocks::charge;
