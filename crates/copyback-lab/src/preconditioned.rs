@@ -199,7 +199,7 @@ mod tests {
     fn results_do_not_depend_on_which_drives_are_kept() {
         let plan = plan_of_three();
         let drive_bytes = plan.runs[0].members[0].config.memory().drive_bytes;
-        let [none, one, all] = [0, drive_bytes + drive_bytes / 2, u64::MAX].map(|limit| {
+        let [none, one, all] = [0, drive_bytes + drive_bytes / 4, u64::MAX].map(|limit| {
             let drives = Preconditioned::of([&plan], limit);
             let finished = execute_from(&drives, &plan, &ExecutionOptions::default()).expect("it runs");
             assert_eq!(drives.kept_bytes.into_inner(), 0, "the last run has taken each");
@@ -230,7 +230,7 @@ mod tests {
         assert_eq!(key(member(0)), key(member(1)));
         assert_ne!(key(member(0)), key(member(2)));
         let drive_bytes = member(0).config.memory().drive_bytes;
-        let drives = Preconditioned::of([&plan], drive_bytes + drive_bytes / 2);
+        let drives = Preconditioned::of([&plan], drive_bytes + drive_bytes / 4);
         (0..3).for_each(|run| drives.make(member(run), &mut |_| {}).expect("it is made"));
         let kept = || [0, 2].map(|run| drives.entry(member(run)).drive.is_some());
         assert_eq!(kept(), [true, false]);

@@ -205,13 +205,13 @@ impl Image {
 }
 
 impl Image {
-    /// The drive in a third of its memory, to be kept for later runs.
+    /// The drive in some 40 % of its memory, to be kept for later runs.
     pub fn pack(self) -> PackedImage {
         PackedImage { key: self.key, ftl: self.ftl.pack(), preconditioning: self.preconditioning }
     }
 }
 
-/// A preconditioned drive that takes a third of the memory ([`Image::pack`]).
+/// A preconditioned drive that takes some 40 % of the memory ([`Image::pack`]).
 pub struct PackedImage {
     key: String,
     ftl: PackedFtl,

@@ -1,4 +1,4 @@
-//! A drive that no run uses, in a third of its memory: an entry of the map takes as many bytes as its places need, and
+//! A drive that no run uses, in some 40 % of its memory: an entry of the map takes as many bits as its places need, and
 //! the reverse map is left out, because the map implies it.
 
 use super::Ftl;
@@ -11,14 +11,58 @@ use crate::sim::table;
 pub struct PackedFtl {
     /// The drive; if it is packed, without its map and reverse map.
     rest: Ftl,
-    /// The entries of the map, each with its lowest byte first; none if the drive is kept as it is.
-    entries: Option<Vec<u8>>,
+    /// The entries of the map; none if the drive is kept as it is.
+    entries: Option<Entries>,
 }
 
-/// Bytes of an entry: each place is below the value whose bits are all set, which stands for
-/// [`PhysicalUnit::NONE`].
-fn entry_bytes(physical_units: u32) -> usize {
-    (u32::BITS - physical_units.leading_zeros()).div_ceil(u8::BITS) as usize
+/// Numbers of equally many bits, one behind the other, from the lowest bit of each word on.
+struct Entries {
+    words: Vec<u64>,
+    bits: u32,
+}
+
+impl Entries {
+    /// Packs numbers, `count` of them, of 1 to 32 bits.
+    fn of(numbers: impl Iterator<Item = u32>, count: u32, bits: u32) -> Self {
+        let mut words = Vec::with_capacity(Self::words(count, bits) as usize);
+        let (mut word, mut filled) = (0, 0);
+        for number in numbers {
+            word |= u64::from(number) << filled;
+            filled += bits;
+            if filled >= u64::BITS {
+                words.push(word);
+                filled -= u64::BITS;
+                // The bits that did not fit.
+                word = u64::from(number) >> (bits - filled);
+            }
+        }
+        words.extend((filled > 0).then_some(word));
+        Self { words, bits }
+    }
+
+    /// Words of `count` numbers.
+    fn words(count: u32, bits: u32) -> u64 {
+        (u64::from(count) * u64::from(bits)).div_ceil(u64::BITS.into())
+    }
+
+    fn get(&self, index: u32) -> u32 {
+        let at = u64::from(index) * u64::from(self.bits);
+        let (word, shift) = ((at / u64::from(u64::BITS)) as usize, (at % u64::from(u64::BITS)) as u32);
+        let low = self.words[word] >> shift;
+        let is_split = shift + self.bits > u64::BITS;
+        let number = if is_split { low | self.words[word + 1] << (u64::BITS - shift) } else { low };
+        number as u32 & none(self.bits)
+    }
+}
+
+/// Bits of an entry: each place is below the number whose bits are all set, which stands for [`PhysicalUnit::NONE`].
+fn entry_bits(physical_units: u32) -> u32 {
+    u32::BITS - physical_units.leading_zeros()
+}
+
+/// The number of so many bits that are all set.
+fn none(bits: u32) -> u32 {
+    u32::MAX >> (u32::BITS - bits)
 }
 
 /// Whether the map implies the reverse map. In a superpage, a unit that was trimmed still has its place.
@@ -31,7 +75,7 @@ impl Ftl {
     pub fn packed_bytes(geometry: &Geometry) -> u64 {
         let whole = Self::table_bytes(geometry);
         let of_maps = Self::map_bytes(geometry);
-        let of_entries = u64::from(geometry.mapped_units) * entry_bytes(geometry.physical_units) as u64;
+        let of_entries = 8 * Entries::words(geometry.mapped_units, entry_bits(geometry.physical_units));
         if can_be_packed(geometry) { whole - of_maps + of_entries } else { whole }
     }
 
@@ -40,11 +84,10 @@ impl Ftl {
         if !can_be_packed(&self.geometry) {
             return PackedFtl { rest: self, entries: None };
         }
-        let width = entry_bytes(self.geometry.physical_units);
-        let mut entries = Vec::with_capacity(width * self.map.len());
-        for unit in (0..self.geometry.mapped_units).map(LogicalUnit) {
-            entries.extend_from_slice(&self.map.get(unit).0.to_le_bytes()[..width]);
-        }
+        let bits = entry_bits(self.geometry.physical_units);
+        // The lowest bits of `PhysicalUnit::NONE` are set, too.
+        let places = (0..self.geometry.mapped_units).map(|unit| self.map.get(LogicalUnit(unit)).0 & none(bits));
+        let entries = Entries::of(places, self.geometry.mapped_units, bits);
         (self.map, self.reverse) = (Mapping::new(0), Vec::new());
         PackedFtl { rest: self, entries: Some(entries) }
     }
@@ -55,13 +98,11 @@ impl PackedFtl {
     pub fn unpack(&self) -> Ftl {
         let mut ftl = self.rest.clone();
         let Some(entries) = &self.entries else { return ftl };
-        let width = entry_bytes(ftl.geometry.physical_units);
-        let none = u32::MAX >> (u32::BITS - u8::BITS * width as u32);
         ftl.map = Mapping::new(ftl.geometry.mapped_units);
         ftl.reverse = table::filled(ftl.geometry.physical_units as usize, LogicalUnit::NONE);
-        for (unit, entry) in (0..).map(LogicalUnit).zip(entries.chunks_exact(width)) {
-            let place = entry.iter().rev().fold(0, |place, &byte| place << u8::BITS | u32::from(byte));
-            if place != none {
+        for unit in (0..ftl.geometry.mapped_units).map(LogicalUnit) {
+            let place = entries.get(unit.0);
+            if place != none(entries.bits) {
                 ftl.map.set(unit, PhysicalUnit(place));
                 ftl.reverse[place as usize] = unit;
             }
@@ -74,13 +115,29 @@ impl PackedFtl {
 mod tests {
     use super::*;
 
-    /// One byte for places 0 to 254, because 255 says that there is none; and so on.
+    /// Places 0 to 254 need eight bits, because 255 says that there is none; and so on.
     #[test]
-    fn an_entry_has_a_value_that_is_no_place() {
-        for (units, bytes) in [(255, 1), (256, 2), (65_535, 2), (65_536, 3), (1 << 24, 4), (u32::MAX, 4)] {
-            assert_eq!(entry_bytes(units), bytes, "{units} units");
-            let largest = u64::from(u32::MAX >> (32 - 8 * bytes));
-            assert!(u64::from(units) <= largest, "a place below {units} is not {largest}");
+    fn an_entry_has_a_number_that_is_no_place() {
+        for (units, bits) in [(1, 1), (255, 8), (256, 9), (65_535, 16), (65_536, 17), (1 << 24, 25), (u32::MAX, 32)] {
+            assert_eq!(entry_bits(units), bits, "{units} units");
+            assert!(units <= none(bits), "a place below {units} is not {}", none(bits));
+        }
+    }
+
+    /// Numbers of each width, the smallest and the largest among them, in words that they share or not.
+    #[test]
+    fn packed_numbers_are_found_again() {
+        for bits in 1..=32 {
+            let number = |index: u32| match index % 3 {
+                0 => none(bits),
+                1 => 0,
+                _ => index.wrapping_mul(2_654_435_761) & none(bits),
+            };
+            for count in [1, 2, 63, 64, 65, 1_000] {
+                let entries = Entries::of((0..count).map(number), count, bits);
+                assert_eq!(entries.words.len() as u64, Entries::words(count, bits));
+                (0..count).for_each(|index| assert_eq!(entries.get(index), number(index), "{index} of {bits} bits"));
+            }
         }
     }
 }
