@@ -1,9 +1,9 @@
 //! When the first drive must collect, all drives that will soon have to collect do so, too: Reactive selective.
 //!
-//! Source: tc12 Section 4.3.1. A drive that falls below T_soft (`trigger.report`) registers (PARTICIPATE GGC); the
-//! first below T_hard (`trigger.soft`) is the coordinator, and all registered drives are forced, as under
-//! `ggc-reactive-inclusive`. The list of registered drives is then empty; a drive that is still below T_soft registers
-//! again at once.
+//! Source: tc12 Section 4.3.1. A drive that falls below T_soft (`trigger.report`) registers (the paper's message
+//! PARTICIPATE GGC, global garbage collection); the first below T_hard (`trigger.soft`) is the coordinator, and all
+//! registered drives are forced, as under `ggc-reactive-inclusive`. The list of registered drives is then empty; a
+//! drive that is still below T_soft registers again at once.
 //!
 //! Parameters: those of `ggc-reactive-inclusive`.
 
