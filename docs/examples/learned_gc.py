@@ -117,19 +117,19 @@ def judged(policy=None, settings=None, seeds=HELD_OUT) -> Served:
     return Served(*(statistics.median(values) for values in zip(*served, strict=True)))
 
 
-def worth(policy=None, settings=None) -> float:
+def cost(policy=None, settings=None) -> float:
     """Return the mean tail on the seeds of the training."""
     return statistics.fmean(serve(seed, 20_000, policy, settings).p99_9_ms for seed in TRAINING)
 
 
-def worth_of_weights(weights: np.ndarray) -> float:
-    return worth(Network(weights))
+def cost_of_weights(weights: np.ndarray) -> float:
+    return cost(Network(weights))
 
 
-def train(generations: int, seed: int = 1, worth=worth_of_weights) -> np.ndarray:
+def train(generations: int, seed: int = 1, cost=cost_of_weights) -> np.ndarray:
     """Train by the cross-entropy method: the next networks are drawn around the best six of 32.
 
-    ``worth`` is a function of the weights, and is called in other processes. Its least value is the best.
+    ``cost`` is a function of the weights, and is called in other processes. Its least value is the best.
     """
     rng = np.random.default_rng(seed)
     mean, spread = np.zeros(WEIGHTS), np.ones(WEIGHTS)
@@ -138,10 +138,10 @@ def train(generations: int, seed: int = 1, worth=worth_of_weights) -> np.ndarray
     with multiprocessing.get_context("spawn").Pool(2) as pool:
         for generation in range(generations):
             networks = mean + spread * rng.standard_normal((32, WEIGHTS))
-            worths = np.array(pool.map(worth, networks, chunksize=1))
-            in_order = np.argsort(worths)
-            if worths[in_order[0]] < least:
-                best, least = networks[in_order[0]], worths[in_order[0]]
+            costs = np.array(pool.map(cost, networks, chunksize=1))
+            in_order = np.argsort(costs)
+            if costs[in_order[0]] < least:
+                best, least = networks[in_order[0]], costs[in_order[0]]
             mean, spread = networks[in_order[:6]].mean(axis=0), networks[in_order[:6]].std(axis=0) + 0.05
             print(f"{time.monotonic() - begun:4.0f} s, generation {generation}: best {least:.2f}", file=sys.stderr)
     return best
@@ -154,7 +154,7 @@ def untrained() -> np.ndarray:
 
 def best_constant(percentages=CONSTANTS) -> float:
     """Return the constant share with the best tail on the seeds of the training."""
-    return min(percentages, key=lambda percent: worth(settings=constant(percent)))
+    return min(percentages, key=lambda percent: cost(settings=constant(percent)))
 
 
 def main() -> None:

@@ -63,7 +63,7 @@ impl BackgroundTask for Refresh {
         self.tidy();
     }
 
-    /// The next block's time, if earlier blocks are due already: they may be open.
+    /// The first time after `now_ns` at which a block is due. Blocks that are due already may be open.
     fn alarm_ns(&self, now_ns: u64) -> Option<u64> {
         let next = self.line.partition_point(|&(due_ns, _)| due_ns <= now_ns);
         self.line.get(next).map(|&(due_ns, _)| due_ns)

@@ -125,21 +125,22 @@ def run(
     timeline
         Draw the commands of a die over time, into a file .svg or .txt.
     timeline_from
-        Start of the drawing, in simulated time, for example "1.5 ms" [default: the run's start, or the first command if
-        no die works in the first 10 ms].
+        Start of the drawing, in simulated time, for example "1.5 ms" [default: the run's start, or that of a later
+        window in which a die works more].
     timeline_to
         End of the drawing [default: 10 ms later].
     timeline_around
         Draw the time around the slowest read or write; this simulates the run twice. Values: ``"worst-read"``,
         ``"worst-write"``.
     timeline_die
-        A die to draw, counted over the drive [default: the busiest; around a request, the dies that served it].
+        A die to draw, by its number in the drive, from 0 [default: the busiest; around a request, the dies that served
+        it].
     perfetto
         Write a part of the run as a trace for https://ui.perfetto.dev: commands by channel, die and plane, requests,
         collections, counters.
     perfetto_from
-        Start of the trace, in simulated time [default: the run's start, or the end of the warm-up; this simulates the
-        run twice].
+        Start of the trace, in simulated time [default: the run's start; with a warm-up, its end, for which the run is
+        simulated twice].
     perfetto_for
         Length of the trace [default: 100 ms].
     perfetto_around
@@ -296,7 +297,7 @@ def sweep(
         ``copyback.Scheme``. Each scheme runs with every seed of the file.
     out
         The table to write, a row for each run; the same table as .csv and the journal are written next to it [default:
-        the file's name in this folder].
+        the sweep file's name, in the working folder].
     requests
         Stop each run after this many requests, whatever the file says; requests of the warm-up are not counted.
     set
@@ -314,8 +315,8 @@ def sweep(
         Simulate this first and exclude it from all results: a number of requests (10000), a simulated time (10s), or
         ``steady``: until the rule of the SNIA PTS holds [default: the warm-up of the file or of the workload].
     traces
-        Folder of the recorded traces that files name; without it, a paper's experiments skip those traces [default: the
-        file's own folder].
+        Folder of the recorded traces that files name [default: the file's own folder; a paper's experiments skip
+        recorded traces].
     fresh
         Ignore earlier results: run every cell again.
     jobs
@@ -390,8 +391,8 @@ def reproduce(
         Simulate this first and exclude it from all results: a number of requests (10000), a simulated time (10s), or
         ``steady``: until the rule of the SNIA PTS holds [default: the warm-up of the file or of the workload].
     traces
-        Folder of the recorded traces that files name; without it, a paper's experiments skip those traces [default: the
-        file's own folder].
+        Folder of the recorded traces that files name [default: the file's own folder; a paper's experiments skip
+        recorded traces].
     fresh
         Ignore earlier results: run every cell again.
     jobs
@@ -430,7 +431,8 @@ def validate(
     quick
         Fewer and shorter cases.
     only
-        Only one group (write-amplification, waiting, bandwidth, sustained), or gates with this word in their names.
+        Only one group (write-amplification, waiting, bandwidth, sustained), or gates (comparisons) with this word in
+        their names.
     seeds
         Seeds of each random case [default: 5, with ``quick`` 6].
     seed

@@ -91,7 +91,7 @@ class Runs:
     def schemes(self) -> list[str]: ...
     def json(self) -> str: ...
     def text(self, columns: int = 80) -> str: ...
-    def headline(self) -> list[list[str]]: ...
+    def table_rows(self) -> list[list[str]]: ...
     def remarks(self) -> str: ...
     def latex(self) -> str: ...
     def table_names(self) -> list[str]: ...
@@ -161,7 +161,7 @@ class VictimView:
 
     @property
     def written(self) -> npt.NDArray[np.uint16]:
-        """Units of each block that are programmed, padded, skipped, or about to be."""
+        """Units of each block that are programmed, padded or skipped, programs in progress included."""
 
     @property
     def state(self) -> npt.NDArray[np.uint8]:
@@ -234,7 +234,10 @@ class DieView:
         """
 
     def first(self, class_: _Class, plane: int | None = None) -> tuple[int, int, int, bool, int | None] | None:
-        """Find the first request of a class: came, arrival_ns, units, is_urgent, plane or None."""
+        """Find the first read or write in the queue: came, arrival_ns, units, is_urgent, plane or None.
+
+        Always ``None`` for ``"gc"``.
+        """
 
     def free_blocks(self, plane: int) -> int:
         """Erased blocks of a plane of the die."""
@@ -262,7 +265,7 @@ class PreemptionView:
     state: int
     """How low free blocks are. 1: all requests may preempt. 2: writes may not. 3: no request may.
 
-    2 is below the hard watermark; 3, too, while an urgent write waits, or if ``preemption.at_hard`` is ``"all"``.
+    2 and 3 are below the hard watermark. It is 3 if an urgent write waits, or if ``preemption.at_hard`` is ``"all"``.
     """
     pages_moved: int
     """Whole pages that the collection has moved."""
@@ -306,7 +309,7 @@ class TriggerView:
         """Planes of the drive."""
 
     def queued(self, die: int) -> int:
-        """Count the flash requests that wait at a die, also for its space, and 1 more while it executes a command."""
+        """Count the flash requests that wait at a die or for its space, plus 1 while the die executes a command."""
 
     def free_blocks(self, plane: int) -> int:
         """Erased blocks of a plane of the drive."""
@@ -324,9 +327,9 @@ class SharesView:
     outstanding: int
     """Reads and writes of the host, in logical pages, that wait or are under way."""
     reads: int
-    """Logical pages that the host has read so far."""
+    """Logical pages of the reads that have arrived so far."""
     writes: int
-    """Logical pages that the host has written so far."""
+    """Logical pages of the writes that have arrived so far."""
     reads_max: int
     """The highest read count of a block, if reads are counted."""
     reads_target: int
@@ -349,7 +352,7 @@ class AllocationView:
     channel: int | None
     """The channel that the page has to stay on, if the drive has parity."""
     queued: npt.NDArray[np.uint32]
-    """Flash requests that wait at each die, also for its space, and 1 more while it executes a command."""
+    """Flash requests that wait at each die or for its space, plus 1 while the die executes a command."""
     free_pages: npt.NDArray[np.uint32]
     """Pages of each die that the host may write before it has to wait for space; if a collection moves the page, the
     planes of each die that can take it.
@@ -371,7 +374,7 @@ class TaskView:
     valid: npt.NDArray[np.uint16]
     """Units of each block that hold the newest version of their data."""
     written: npt.NDArray[np.uint16]
-    """Units of each block that are programmed, padded, skipped, or about to be."""
+    """Units of each block that are programmed, padded or skipped, programs in progress included."""
     state: npt.NDArray[np.uint8]
     """The state of each block, a ``BlockState``. Only blocks that are ``FULL`` can be relocated."""
     erases: npt.NDArray[np.uint32]

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 _TRIES = 3
-"""How often content is sent for one cell, if workers that had it are gone."""
+"""The most times that files are sent for one cell: a worker lacks them, or the worker that had them is gone."""
 
 
 def cell(description: str, sent: Mapping[str, bytes]) -> str:

@@ -35,7 +35,7 @@ class KeptRuns:
             schemes=runs.schemes,
             document=runs.json(),
             texts={width: runs.text(width) for width in WIDTHS},
-            rows=runs.headline(),
+            rows=runs.table_rows(),
             notes=runs.remarks(),
             table_for_latex=runs.latex(),
             all_tables={name: runs.table(name) for name in runs.table_names()},
@@ -49,7 +49,7 @@ class KeptRuns:
         """Return the text for the widest kept width that fits, or else for the smallest."""
         return self.texts[max((width for width in self.texts if width <= columns), default=min(self.texts))]
 
-    def headline(self) -> list[list[str]]:
+    def table_rows(self) -> list[list[str]]:
         """Return the table of ``compare``, cell by cell."""
         return self.rows
 

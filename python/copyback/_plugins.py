@@ -121,7 +121,7 @@ class _Supplied:
         """Supply policies for one scheme, or for all."""
         axes = []
         for policy in policies:
-            # A policy of two schemes has one name, so that each scheme's results equal those of a run alone.
+            # Schemes that share a policy share its name: a name with a number would change a scheme's results.
             own = self._made.get(id(policy))
             if own is None:
                 own = self._made[id(policy)] = _copyback.supply(_axis_of(policy), policy)

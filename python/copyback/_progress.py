@@ -32,7 +32,8 @@ def _is_watched() -> bool:
 def bars(progress: bool | None) -> Iterator[Callable[[Tracks, list[str]], None] | None]:
     """Show one bar for each part of the work; with ``None``, only in a terminal or a notebook, if tqdm is installed.
 
-    Without bars, the logger ``copyback`` gets a line for each step that takes long.
+    If ``None`` shows no bars, the logger ``copyback`` gets a line for each step that takes long. With ``False``,
+    nothing is shown or logged.
     """
     if progress is False:
         yield None

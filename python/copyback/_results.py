@@ -121,8 +121,8 @@ class Runs(_Results):
         return f"<copyback.{self._native.command}: {', '.join(self.schemes)}; tables {', '.join(self.tables)}>"
 
     def _repr_html_(self) -> str:
-        """Draw the headline as a table, with the remarks on the runs, for notebooks."""
-        return _html_table(self._native.headline(), self._native.remarks())
+        """Draw the table of schemes, with the remarks on the runs, for notebooks."""
+        return _html_table(self._native.table_rows(), self._native.remarks())
 
 
 class Sweep(_Results):

@@ -4,8 +4,8 @@ One episode is one run. While a collection is active, the agent observes the dri
 (``admit.shares.period``, 1 ms). It decides the share of the drive's slots that collections may have, or which requests
 dies serve first. With a share of 0 only the host proceeds; with 1 the drive collects as fast as it can. With a high
 ``trigger.soft``, collection is nearly always active, so that the agent also decides whether to free blocks ahead of
-need. Scheduling is that of atc18: ``admit.policy = "debit"``, ``preemption.policy = "always"``. The guard
-(``admit.guard`` collections) has precedence over the agent.
+need. Scheduling is that of atc18: ``admit.policy = "debit"``, ``preemption.policy = "always"``. While the host waits
+for a collection, the agent cannot limit collections to fewer than ``admit.guard`` requests (the guard).
 
 An observation is a vector of six ``float32`` numbers. For others, use a ``gymnasium.ObservationWrapper``, or an
 ``Observer`` of your own in a policy (docs/examples/learned_gc.py):
@@ -14,15 +14,15 @@ An observation is a vector of six ``float32`` numbers. For others, use a ``gymna
 ``free``               free blocks, as a share of those below which collection starts
 ``outstanding``        logical pages of the host that wait or are under way, per die
 ``reads``, ``writes``  logical pages that have arrived since the last decision, per die
-``idle``               successive decisions before which nothing arrived, up to 100, divided by 100
+``idle``               successive decisions without a new request before them, at most 100, divided by 100
 ``share``              the share of slots of collections up to now, from 0 to 1
 =====================  ==================================================================================
 
 An action is what the agent ``decides``:
 
 ===========  =========================================================================================
-``"share"``  a number from 0 to 1, the share from now on; with ``levels``, the number of one of ``levels`` equal
-             steps, counted from 0
+``"share"``  a number from 0 to 1, the share from now on; with ``levels``, the index, from 0 on, of one of
+             ``levels`` equally spaced shares from 0 to 1
 ``"first"``  the number of a line of ``FIRST``: the order in which a die serves reads, writes and collections;
              the share of collections stays ``admit.shares.gc`` [20 %]
 ``"both"``   both, one after the other; without ``levels``, two numbers from 0 to 1: the second selects a line of

@@ -103,7 +103,9 @@ class VictimPolicy(Policy):
 class TriggerPolicy(Policy):
     """Decides when garbage collection starts and stops.
 
-    The policy ``watermark`` decides all the rest, with its parameters: ``set={"trigger.soft": 0.1}``.
+    All else is as under the policy ``watermark``, whose parameters apply (``set={"trigger.soft": 0.1}``): how free
+    blocks are counted, idle collection, the hard watermark. A plane on which host writes wait for space is always
+    collected.
     """
 
     axis: ClassVar[str] = "trigger"
@@ -116,7 +118,7 @@ class TriggerPolicy(Policy):
 class PreemptionPolicy(Policy):
     """Decides which host requests preempt garbage collection on its die.
 
-    It decides on the requests that the policy ``points`` lets preempt, with its parameters:
+    It is asked only about requests that the policy ``points`` would admit. The parameters of ``points`` apply:
     ``set={"preemption.fence": "writes"}``.
     """
 

@@ -184,7 +184,7 @@ def test_learning_pays(monkeypatch):
 @pytest.mark.once
 def test_training_finds_the_least_of_a_function():
     # The least value, 0, is at the origin. Weights of the first generation are 33 standard normals: 5.7 on average.
-    weights = learned_gc().train(generations=8, worth=np.linalg.norm)
+    weights = learned_gc().train(generations=8, cost=np.linalg.norm)
     assert np.linalg.norm(weights) < 2.5
 
 
@@ -195,7 +195,7 @@ def test_a_network_is_trained_on_its_runs(monkeypatch):
     monkeypatch.setattr(example, "TRAINING", [1])
     monkeypatch.setattr(example, "WARMUP", 1000)
     much, little = (np.append(np.zeros(example.WEIGHTS - 1), bias) for bias in (1.0, -1.0))
-    assert example.worth_of_weights(little) < 0.1 * example.worth_of_weights(much)
+    assert example.cost_of_weights(little) < 0.1 * example.cost_of_weights(much)
 
 
 def test_a_wrong_action_shifts_no_other():

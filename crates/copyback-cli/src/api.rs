@@ -80,8 +80,8 @@ impl Runs {
 
     /// The table of `compare`, cell by cell: group titles, column titles, then each scheme's values; from the second
     /// scheme on, also a row of changes from the first.
-    pub fn headline(&self) -> Vec<Vec<String>> {
-        compare::headline(&self.results)
+    pub fn table_rows(&self) -> Vec<Vec<String>> {
+        compare::table_rows(&self.results)
     }
 
     /// The table that the command prints, for LaTeX with booktabs.
@@ -122,7 +122,7 @@ impl Runs {
 /// # Errors
 /// Those of [`Experiment::run`], and of files that cannot be written.
 pub fn run(call: RunCall, drawings: &Drawings) -> Result<Runs, Failure> {
-    reported(|| {
+    run_quietly(|| {
         drawings.check()?;
         Ok(Runs { results: run::ran(&call, drawings)?.results, call })
     })
@@ -133,7 +133,7 @@ pub fn run(call: RunCall, drawings: &Drawings) -> Result<Runs, Failure> {
 /// # Errors
 /// Those of [`Experiment::compare`], and of files that cannot be written.
 pub fn compare(call: RunCall) -> Result<Runs, Failure> {
-    reported(|| Ok(Runs { results: compare::compared(&call)?.results, call }))
+    run_quietly(|| Ok(Runs { results: compare::compared(&call)?.results, call }))
 }
 
 /// The configuration of a run with its defaults filled in, as TOML.
@@ -141,7 +141,7 @@ pub fn compare(call: RunCall) -> Result<Runs, Failure> {
 /// # Errors
 /// Those of [`Experiment::plan_of_one`].
 pub fn config(call: &RunCall) -> Result<String, Failure> {
-    reported(|| run::config_text(call))
+    run_quietly(|| run::config_text(call))
 }
 
 /// Runs the cells of a sweep, and writes its tables. A `cluster` runs the cells instead of this process.
@@ -149,7 +149,7 @@ pub fn config(call: &RunCall) -> Result<String, Failure> {
 /// # Errors
 /// Those of [`Sweep::plan`], of the first cell that failed, and of files that cannot be written.
 pub fn sweep(call: &SweepCall, cluster: Option<Arc<dyn Cluster>>) -> Result<Done, Failure> {
-    reported(|| swept(call, cluster))
+    run_quietly(|| swept(call, cluster))
 }
 
 fn swept(call: &SweepCall, cluster: Option<Arc<dyn Cluster>>) -> Result<Done, Failure> {
@@ -160,8 +160,8 @@ fn swept(call: &SweepCall, cluster: Option<Arc<dyn Cluster>>) -> Result<Done, Fa
     Ok(Done::Sweep { text, latex, table, latencies })
 }
 
-/// Does some work whose broken invariants are errors, and no panics on standard error.
-fn reported<T>(work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
+/// Does some work. A broken invariant becomes an error, and prints no panic on standard error.
+fn run_quietly<T>(work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
     crate::execute::quiet_broken_invariants();
     work().map_err(diagnostics::with_command)
 }
@@ -172,7 +172,7 @@ fn reported<T>(work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> 
 /// # Errors
 /// Those of the program; after `watch` was stopped, any error.
 pub fn call(words: &[String], watch: &Arc<Watch>) -> Result<Done, Failure> {
-    reported(|| called(words, watch))
+    run_quietly(|| called(words, watch))
 }
 
 fn called(words: &[String], watch: &Arc<Watch>) -> Result<Done, Failure> {
@@ -252,7 +252,7 @@ fn refused(wrong: &clap::Error) -> Failure {
     }
 }
 
-/// Keeps a trace that `write` writes into a file. `workload.trace` may name it for as long as the value lives.
+/// Keeps a trace that `write` writes into a file. While the returned value exists, `workload.trace` may name it.
 ///
 /// # Errors
 /// If the file cannot be made, or `write` fails.

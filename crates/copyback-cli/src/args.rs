@@ -101,8 +101,8 @@ pub struct TimelineArgs {
     /// summary)
     #[arg(long, value_name = "FILE")]
     pub timeline: Option<PathBuf>,
-    /// Start of the drawing, in simulated time, for example "1.5 ms" [default: the run's start, or the first
-    /// command if no die works in the first 10 ms]
+    /// Start of the drawing, in simulated time, for example "1.5 ms" [default: the run's start, or that of a later
+    /// window in which a die works more]
     #[arg(long, value_name = "TIME", requires = "timeline", value_parser = parse_duration_ns)]
     pub timeline_from: Option<u64>,
     /// End of the drawing [default: 10 ms later]
@@ -111,8 +111,8 @@ pub struct TimelineArgs {
     /// Draw the time around the slowest read or write; this simulates the run twice
     #[arg(long, requires = "timeline", conflicts_with_all = ["timeline_from", "timeline_to"])]
     pub timeline_around: Option<Slowest>,
-    /// A die to draw, counted over the drive (repeatable) [default: the busiest; around a request, the dies that served
-    /// it]
+    /// A die to draw, by its number in the drive, from 0 (repeatable) [default: the busiest; around a request, the dies
+    /// that served it]
     #[arg(long, value_name = "N", requires = "timeline")]
     pub timeline_die: Vec<u32>,
 }
@@ -142,8 +142,8 @@ pub struct PerfettoArgs {
     /// collections, counters
     #[arg(long, value_name = "FILE")]
     pub perfetto: Option<PathBuf>,
-    /// Start of the trace, in simulated time [default: the run's start, or the end of the warm-up; this simulates the
-    /// run twice]
+    /// Start of the trace, in simulated time [default: the run's start; with a warm-up, its end, for which the run is
+    /// simulated twice]
     #[arg(long, value_name = "TIME", requires = "perfetto", value_parser = parse_duration_ns)]
     pub perfetto_from: Option<u64>,
     /// Length of the trace [default: 100 ms]
@@ -307,8 +307,8 @@ pub struct ValidateArgs {
     /// Fewer and shorter cases
     #[arg(long)]
     pub quick: bool,
-    /// Only one group (write-amplification, waiting, bandwidth, sustained), or gates with this word in their names
-    /// (repeatable)
+    /// Only one group (write-amplification, waiting, bandwidth, sustained), or gates (comparisons) with this word in
+    /// their names (repeatable)
     #[arg(long, value_name = "WORD")]
     pub only: Vec<String>,
     /// Seeds of each random case [default: 5, with --quick 6]

@@ -21,7 +21,7 @@ pub struct RunCall {
     pub out: Option<PathBuf>,
     /// Numbers to show, by name; the usual ones if it is empty.
     pub show: Vec<String>,
-    /// Tables to keep in addition to those of all runs.
+    /// Tables to keep in addition to those that every run keeps.
     pub tables: KeptTables,
     /// Check every invariant during the runs.
     pub check: bool,

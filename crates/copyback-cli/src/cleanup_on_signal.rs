@@ -3,7 +3,7 @@
 #[cfg(unix)]
 pub use unix::watch;
 
-/// Other systems end the program as they do.
+/// On other systems, a signal ends the program without a cleanup.
 #[cfg(not(unix))]
 pub fn watch() {}
 

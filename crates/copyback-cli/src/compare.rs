@@ -17,7 +17,7 @@ use crate::workloads;
 use copyback::observe::report::{Latency, Report};
 use copyback_workload::passed_traces;
 
-/// Schemes that coordinate the collections of an array.
+/// Schemes to suggest for an array: with coordinated collections, and two to compare them with.
 const SCHEMES_OF_ARRAYS: &[&str] =
     &["uncoordinated", "ggc-reactive-inclusive", "ggc-reactive-selective", "ggc-proactive-idle", "ideal-no-gc"];
 /// Schemes for a map with log blocks.
@@ -71,7 +71,7 @@ pub fn text(results: &Results, call: &RunCall, terminal_columns: usize) -> Resul
 
 /// The table, cell by cell: group titles, column titles, then each scheme's values; from the second scheme on, also a
 /// row of changes from the first.
-pub fn headline(results: &Results) -> Vec<Vec<String>> {
+pub fn table_rows(results: &Results) -> Vec<Vec<String>> {
     let Results { plan, finished, .. } = results;
     let columns: Vec<&Column> = groups(finished).into_iter().flatten().collect();
     rows(plan, finished, &columns).into_iter().map(|row| row.into_iter().map(Cell::into_text).collect()).collect()
@@ -101,7 +101,7 @@ pub fn remarks(results: &Results) -> String {
     of_each + &notes::notes(plan, finished)
 }
 
-/// The comparison.
+/// The first lines: the requests, the workload, the drive and the warm-up.
 fn heading(plan: &Plan, finished: &[Finished]) -> String {
     let first = &finished[0].outcome.report;
     let workload = workloads::shown_names(&plan.runs[0].resolved);

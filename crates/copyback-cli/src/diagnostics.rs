@@ -114,7 +114,7 @@ fn format(diagnosis: &Diagnosis, columns: usize) -> String {
 /// Wraps `text` to `columns`, less the label, under which the renderer indents every line.
 fn wrap(text: &str, label_columns: usize, columns: usize) -> String {
     let width = columns - label_columns;
-    // Names have hyphens, and a name that is copied from two lines is another name.
+    // No break at a hyphen: names have hyphens, and must stay on one line so that they can be copied.
     let options = textwrap::Options::new(width)
         .break_words(false)
         .word_separator(textwrap::WordSeparator::AsciiSpace)

@@ -31,7 +31,7 @@ pub fn text(file: &Path) -> Result<String, Failure> {
     Ok(text)
 }
 
-/// The values of elements that hold nothing else, by their names, in the order of the file.
+/// The texts of elements without child elements, by the elements' names, in the order of the file.
 struct Parameters(Vec<(String, String)>);
 
 impl Parameters {
@@ -84,7 +84,7 @@ impl Parameters {
     }
 }
 
-/// A text of the file, as a message and a comment can have it.
+/// A text of the file, cut and escaped for a message or a comment.
 fn plain(text: &str) -> String {
     text.chars().take(60).flat_map(char::escape_debug).collect()
 }
@@ -127,7 +127,7 @@ const CONVERTED: &[&str] = &[
     "GC_Hard_Threshold",
 ];
 
-/// Parameters that no device file has, and the setting to use instead.
+/// Parameters that are not converted, each with the setting to use instead or the reason.
 const ELSEWHERE: &[(&str, &str)] = &[
     ("IO_Queue_Depth", "host.queue_depth, of a run in a closed loop"),
     ("Caching_Mechanism", "a write buffer: buffer.policy=lru"),
@@ -155,14 +155,23 @@ const ELSEWHERE: &[(&str, &str)] = &[
     ("Page_Metadat_Capacity", "the spare area is not modelled"),
 ];
 
-/// Times of the pages of a block, in turn.
-fn page_times(parameters: &Parameters, kind: &str) -> Result<Option<String>, String> {
-    let kinds: &[&str] = match parameters.get("Flash_Technology") {
+/// The pages of a word line of this flash, as suffixes of MQSim's parameters; none for an unknown technology.
+fn page_kinds(parameters: &Parameters) -> &'static [&'static str] {
+    match parameters.get("Flash_Technology") {
         Some("SLC") => &["LSB"],
         Some("TLC") => &["LSB", "CSB", "MSB"],
         None | Some("MLC") => &["LSB", "MSB"],
-        Some(other) => return Err(format!("`Flash_Technology` is `{}`, none of SLC, MLC and TLC", plain(other))),
-    };
+        Some(_) => &[],
+    }
+}
+
+/// Times of the pages of a block, in turn.
+fn page_times(parameters: &Parameters, kind: &str) -> Result<Option<String>, String> {
+    let kinds = page_kinds(parameters);
+    if kinds.is_empty() {
+        let technology = plain(parameters.get("Flash_Technology").unwrap_or_default());
+        return Err(format!("`Flash_Technology` is `{technology}`, none of SLC, MLC and TLC"));
+    }
     let mut times = Vec::new();
     let mut names = Vec::new();
     for bit in kinds {
@@ -243,7 +252,7 @@ fn converted(file: &str, parameters: &Parameters) -> Result<String, String> {
     if !document.missing.is_empty() {
         _ = write!(document.text, "\n# Set these before it is used: {}.\n", document.missing.join(", "));
     }
-    Ok(document.text + &not_converted(parameters))
+    Ok(document.text + &not_converted(parameters)?)
 }
 
 fn geometry(parameters: &Parameters) -> Result<Vec<Line>, String> {
@@ -283,34 +292,61 @@ fn capacity(parameters: &Parameters) -> Result<Vec<Line>, String> {
     Ok(vec![("reserved", reserved, "Overprovisioning_Ratio")])
 }
 
+/// The thresholds of GC, soft and hard; no hard one that is above the soft one.
+fn thresholds(parameters: &Parameters) -> Result<[Option<f64>; 2], String> {
+    let soft = parameters.number("GC_Exec_Threshold", 0.0)?;
+    let hard = parameters.number("GC_Hard_Threshold", 0.0)?;
+    Ok([soft, hard.filter(|hard| soft.is_some_and(|soft| soft > 0.0 && *hard <= soft))])
+}
+
 /// The table `[trigger]`; empty if the file has no threshold.
 fn trigger(parameters: &Parameters) -> Result<String, String> {
-    let Some(soft) = parameters.number("GC_Exec_Threshold", 0.0)? else { return Ok(String::new()) };
+    let [soft, hard] = thresholds(parameters)?;
+    let Some(soft) = soft else { return Ok(String::new()) };
     let mut text = format!(
         "\n[trigger]\npolicy = \"watermark\"\nscope = \"plane\"\nsoft = {soft:?} # GC_Exec_Threshold, of a \
          plane's blocks\n"
     );
-    if let Some(hard) = parameters.number("GC_Hard_Threshold", 0.0)?.filter(|hard| soft > 0.0 && *hard <= soft) {
+    if let Some(hard) = hard {
         let share = (hard / soft * 1e6).round() / 1e6;
         text += &format!("hard = {share:?} # GC_Hard_Threshold = {hard:?}, here as a share of `soft`\n");
     }
     Ok(text)
 }
 
-/// The parameters that were not converted, as comments.
-fn not_converted(parameters: &Parameters) -> String {
-    let is_converted = |name: &str| CONVERTED.contains(&name) || GEOMETRY.iter().any(|(_, source)| *source == name);
-    let lines: Vec<String> = parameters
-        .0
-        .iter()
-        .filter(|(name, _)| !is_converted(name))
-        .map(|(name, value)| {
-            let way = ELSEWHERE.iter().find(|(known, _)| known == name).map_or("no such setting here", |(_, way)| way);
-            format!("# {} = {}: {way}\n", plain(name), plain(value))
-        })
-        .collect();
-    match lines.is_empty() {
-        true => String::new(),
-        false => format!("\n# Not converted, with the setting to use instead:\n{}", lines.concat()),
+/// Why a parameter of [`CONVERTED`] or [`GEOMETRY`] has no effect, if it has none.
+fn reason_without_effect(parameters: &Parameters, name: &str) -> Result<Option<&'static str>, String> {
+    if let Some((_, kind)) = name.split_once("_Latency_").filter(|_| name.starts_with("Page_")) {
+        return Ok(
+            (!page_kinds(parameters).contains(&kind)).then_some("blocks of this Flash_Technology lack such pages")
+        );
     }
+    Ok(match name {
+        "GC_Hard_Threshold" if thresholds(parameters)?[1].is_none() => Some("trigger.hard is at most trigger.soft"),
+        "Flash_Channel_Width" if parameters.get("Channel_Transfer_Rate").is_none() => {
+            Some("timing.channel needs a rate")
+        }
+        _ => None,
+    })
+}
+
+/// The parameters that were not converted, as comments.
+fn not_converted(parameters: &Parameters) -> Result<String, String> {
+    let is_converted = |name: &str| CONVERTED.contains(&name) || GEOMETRY.iter().any(|(_, source)| *source == name);
+    let mut lines = String::new();
+    for (name, value) in &parameters.0 {
+        let reason = match is_converted(name) {
+            true => reason_without_effect(parameters, name)?,
+            false => {
+                Some(ELSEWHERE.iter().find(|(known, _)| known == name).map_or("no such setting here", |row| row.1))
+            }
+        };
+        if let Some(reason) = reason {
+            lines += &format!("# {} = {}: {reason}\n", plain(name), plain(value));
+        }
+    }
+    Ok(match lines.is_empty() {
+        true => lines,
+        false => format!("\n# Not converted, each with the setting to use instead or the reason:\n{lines}"),
+    })
 }

@@ -90,7 +90,7 @@ fn names_several_traces(said: &clap::Error, words: &[OsString]) -> bool {
     }
 }
 
-/// Prints what clap says of a command line: help, or a mistake, in which it quotes words as they are.
+/// Prints clap's message on a command line: help, or an error. Escapes unprintable characters of the words it quotes.
 fn print_clap_message(said: &clap::Error, words: &[OsString]) -> std::io::Result<()> {
     let mut text = said.render().ansi().to_string();
     for word in words.iter().map(|word| word.to_string_lossy()).filter(|word| word.contains(is_unprintable)) {

@@ -116,7 +116,7 @@ fn explain(name: &str) -> Result<String, Failure> {
         return Err(Failure::input(format!("there is no scheme, axis or policy `{name}`")).with_help(help));
     }
     if find(SCHEMES, name).is_some() {
-        // A scheme's text is a file: what else has its name must not be part of it.
+        // A scheme's text is a valid TOML file: pages of an axis or a policy with its name become comments.
         parts.iter_mut().skip(1).for_each(|part| *part = commented(part));
     }
     Ok(parts.join("\n"))
@@ -135,7 +135,7 @@ fn drawing(scheme: &Preset) -> Result<String, Failure> {
     let drawn = scene::drawing(&scene::play(scheme)?, columns);
     let lines = wrapped(&see, columns + 11);
     let text = commented(&format!("{}\n\n{drawn}", lines.join("\n")));
-    Ok(format!("# A die of two planes, of which one is collected, and five requests that come meanwhile.\n{text}"))
+    Ok(format!("# A die of two planes: a block of plane 0 is collected, and five requests arrive.\n{text}"))
 }
 
 /// A scheme with the default of every axis that it leaves open; a file of this text is a scheme, too.

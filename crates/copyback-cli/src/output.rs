@@ -41,7 +41,7 @@ fn refuse_folder_as_file(folder: &Path, files: &[Output]) -> Result<(), Failure>
             file.path.display(),
             folder.display()
         ))
-        .with_help("name two")),
+        .with_help("give one of them another name")),
         None => Ok(()),
     }
 }
@@ -71,8 +71,8 @@ pub fn begin<'a>(call: &'a RunCall, plan: &Plan, tables: KeptTables) -> Result<O
     call.out.as_deref().map(|folder| OutDir::begin(folder, plan, tables)).transpose()
 }
 
-/// Writes the requested files; `latex` is the printed table. Returns whether one of them took standard output. That one
-/// comes last, because its reader may go away.
+/// Writes the requested files; `latex` is the printed table. Returns whether one of them took standard output. The file
+/// on standard output is written last, because its reader may go away.
 pub fn write(
     call: &RunCall,
     folder: Option<OutDir<'_>>,

@@ -79,7 +79,7 @@ pub fn width(rows: &[Vec<Cell>]) -> usize {
     lay_out(&rows).lines().map(|line| anstream::adapter::strip_str(line).to_string().chars().count()).max().unwrap_or(0)
 }
 
-/// The first column and those of these places.
+/// The first column, and the columns at these indices.
 fn chosen(rows: &[Vec<Cell>], columns: &[usize]) -> Vec<Vec<Cell>> {
     let all = || std::iter::once(&0).chain(columns);
     rows.iter().map(|row| all().filter_map(|&column| row.get(column).cloned()).collect()).collect()

@@ -45,7 +45,7 @@ fn columns(show: &[String]) -> Vec<ClassColumn<'static>> {
         if show.is_empty() && title == "mean" {
             let gc_ns =
                 |parts: &[(Cause, f64)]| parts.iter().filter(|(cause, _)| *cause == Cause::Gc).map(|(_, ns)| ns).sum();
-            columns.push(("of it GC", Box::new(move |class, parts| (class.count > 0).then(|| gc_ns(parts)))));
+            columns.push(("GC part", Box::new(move |class, parts| (class.count > 0).then(|| gc_ns(parts)))));
         }
     }
     columns

@@ -343,7 +343,7 @@ fn bars(bins: &[Bin], print: impl Fn(u64) -> String) -> String {
     text
 }
 
-/// Joins bins at either end as long as they hold less than a thousandth of all together.
+/// Joins the two outermost bins at either end while both together hold less than a thousandth of the counts.
 fn without_thin_ends(bins: &[Bin]) -> Vec<Bin> {
     let all: u64 = bins.iter().map(|bin| bin.count).sum();
     let mut bins = bins.to_vec();

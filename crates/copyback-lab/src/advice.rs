@@ -53,7 +53,7 @@ fn longer(resolved: &Resolved, times: f64, has_jobs: bool) -> String {
     if has_jobs {
         return format!("extend the jobs: multiply their `loops` by {times}, or raise their `size` or `runtime`");
     }
-    let setting = |(name, Tenant { terms, spec }): (&String, &Tenant)| match terms.passes {
+    let setting = |(name, Tenant { settings, spec }): (&String, &Tenant)| match settings.passes {
         // The source must last as long.
         Some(own) => Some(format!(
             "--set workloads.{name}.passes={} {}",

@@ -225,7 +225,7 @@ fn note_of_warmups(plan: &Plan, finished: &[Finished]) -> Option<String> {
         let begin = format!("workload `{name}`: it ended within its warm-up");
         finished.iter().all(|done| done.outcome.notes.iter().any(|note| note.starts_with(&begin)))
     };
-    let warmed = tenants.filter(|(_, tenant)| tenant.terms.warmup.is_some_and(|warmup| warmup.0 > 0));
+    let warmed = tenants.filter(|(_, tenant)| tenant.settings.warmup.is_some_and(|warmup| warmup.0 > 0));
     let warmed = warmed.filter(|(name, _)| !is_measured(name));
     let names: Vec<&str> = warmed.map(|(name, _)| name.as_str()).collect();
     (!names.is_empty()).then(|| {
@@ -241,7 +241,7 @@ fn note_of_warmups(plan: &Plan, finished: &[Finished]) -> Option<String> {
 fn note_of_regions(plan: &Plan) -> Option<String> {
     let planned = plan.runs.first()?;
     let unit_bytes = planned.members.iter().map(|member| member.config.geometry.unit_bytes()).max()?;
-    let begins = |tenant: &Tenant| match tenant.terms.region_start {
+    let begins = |tenant: &Tenant| match tenant.settings.region_start {
         Some(Footprint::Size(bytes)) => !bytes.0.is_multiple_of(unit_bytes),
         _ => false,
     };

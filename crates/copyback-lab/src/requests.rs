@@ -7,7 +7,7 @@ use copyback::host::config::HostMode;
 use copyback::run::RequestStreams;
 use copyback_workload::spec::WorkloadSpec;
 use copyback_workload::temporary::Temporary;
-use copyback_workload::tenants::{self, Usual};
+use copyback_workload::tenants::{self, HostDefaults};
 
 /// The requests of a run, and the temporary files that they are read from.
 pub struct OpenedAll {
@@ -25,7 +25,7 @@ pub fn open_all(planned: &Planned, seed: u64) -> Result<OpenedAll, Failure> {
         return Ok(OpenedAll { streams: RequestStreams::One(source), files: file.into_iter().collect() });
     }
     let host = &resolved.run.host;
-    let usual = Usual {
+    let defaults = HostDefaults {
         is_closed: host.mode == HostMode::Closed,
         queue_depth: host.queue_depth,
         grain_bytes: resolved.run.geometry.unit_bytes(),
@@ -41,7 +41,7 @@ pub fn open_all(planned: &Planned, seed: u64) -> Result<OpenedAll, Failure> {
         files.extend(file);
         Ok(source)
     };
-    let streams = tenants::open(&resolved.tenants, seed, capacity_bytes, usual, open_one)?;
+    let streams = tenants::open(&resolved.tenants, seed, capacity_bytes, defaults, open_one)?;
     Ok(OpenedAll { streams: RequestStreams::Several(streams), files })
 }
 

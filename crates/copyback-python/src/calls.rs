@@ -69,7 +69,7 @@ pub fn compare(
     })
 }
 
-/// The configuration of a run with its defaults filled in, as TOML. The options are those of `run`.
+/// The configuration of a run with its defaults filled in, as TOML. The options are those of `compare`.
 #[pyfunction]
 pub fn config(py: Python<'_>, options: Bound<'_, PyDict>) -> PyResult<Py<PyAny>> {
     let options = Options::new(options);
@@ -117,10 +117,10 @@ fn perform(
 ) -> PyResult<Py<PyAny>> {
     let (watch, permission) = (Arc::new(Watch::default()), Permission::default());
     let (sender, mut receiver) = channel();
-    let under_way = exit::UnderWay::new(&watch);
+    let under_way = exit::ActiveCall::new(&watch);
     let (own, permits) = (watch.clone(), permission.clone());
     let begun = std::thread::Builder::new().name("copyback".into()).spawn(move || {
-        // On a thread inside this one, so that its Python thread state is freed when the call is over.
+        // An inner thread does the work: its end frees its Python thread state before the result is sent.
         let done = std::thread::scope(|threads| threads.spawn(|| permits.during(|| work(own))).join());
         if let Ok(done) = done {
             // If the call was interrupted, the receiver is gone.

@@ -1,7 +1,8 @@
 //! Columns of Arrow as columns of a Parquet file that the trace readers read.
 //!
 //! The parquet crate can write Arrow's arrays itself, but its feature `arrow` takes longer to compile than the rest of
-//! this package. A trace has few types: whole numbers, real numbers, texts, times and dates. Each has its widest type.
+//! this package. A trace has few kinds of values: whole numbers, real numbers, texts, times and dates. Each kind is
+//! stored in its widest type.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{

@@ -29,9 +29,9 @@ fn under_way() -> MutexGuard<'static, Vec<Weak<Watch>>> {
 static WRITING: AtomicUsize = AtomicUsize::new(0);
 
 /// Counts a writing thread, for as long as this value lives.
-pub struct Writing;
+pub struct ActiveWriter;
 
-impl Writing {
+impl ActiveWriter {
     /// Begins.
     pub fn begin() -> Self {
         WRITING.fetch_add(1, Ordering::SeqCst);
@@ -39,18 +39,18 @@ impl Writing {
     }
 }
 
-impl Drop for Writing {
+impl Drop for ActiveWriter {
     fn drop(&mut self) {
         WRITING.fetch_sub(1, Ordering::SeqCst);
     }
 }
 
 /// A call whose thread has not ended.
-pub struct UnderWay {
+pub struct ActiveCall {
     watch: Arc<Watch>,
 }
 
-impl UnderWay {
+impl ActiveCall {
     /// Begins a call.
     pub fn new(watch: &Arc<Watch>) -> Self {
         under_way().push(Arc::downgrade(watch));
@@ -58,7 +58,7 @@ impl UnderWay {
     }
 }
 
-impl Drop for UnderWay {
+impl Drop for ActiveCall {
     fn drop(&mut self) {
         under_way().retain(|other| !other.ptr_eq(&Arc::downgrade(&self.watch)));
     }

@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use std::path::Path;
 use std::sync::Arc;
 
-/// An object with the methods of the trait. They are called without the GIL held.
+/// A Python object that implements the methods of the trait. The program calls the trait without the GIL.
 pub struct PythonPackage(pub Py<PyAny>);
 
 impl PythonPackage {

@@ -41,13 +41,13 @@ impl PassedRequests {
 pub fn pass_requests(py: Python<'_>, requests: &Bound<'_, PyAny>, most: Option<u64>) -> PyResult<PassedRequests> {
     if requests.hasattr("__arrow_c_stream__")? {
         let stream = stream_of(requests)?;
-        return Keeping::begin(stream.schema(), stream)?.wait(py);
+        return RequestWriter::begin(stream.schema(), stream)?.wait(py);
     }
     let (sender, receiver) = sync_channel(BATCHES_WAITING);
-    let keeping = Keeping::begin(Rows::schema(), receiver.into_iter().map(Ok))?;
+    let writer = RequestWriter::begin(Rows::schema(), receiver.into_iter().map(Ok))?;
     Rows::collect(requests, most.unwrap_or(ROWS_MAX), |batch| give(py, &sender, batch))?;
     drop(sender);
-    keeping.wait(py)
+    writer.wait(py)
 }
 
 /// Sends a batch to the writing thread, and handles Ctrl-C while the queue is full. Returns whether the batch was
@@ -73,24 +73,24 @@ const BATCHES_WAITING: usize = 4;
 const BATCH_ROWS: usize = 65_536;
 /// Requests between two moments at which signals are handled and other threads may take the interpreter.
 const ROWS_PER_SIGNAL_CHECK: u64 = 4_096;
-/// The most requests of an iterable, because an iterable may never end. They take three gigabytes of disk, 46 bytes
-/// each.
+/// The most requests of an iterable if the caller sets no limit, because an iterable may never end. They take three
+/// gigabytes of disk, 46 bytes each.
 const ROWS_MAX: u64 = 1 << 26;
 
 /// Requests that a thread of its own writes to a file, while the calling thread handles signals.
-struct Keeping {
+struct RequestWriter {
     is_stopped: Arc<AtomicBool>,
     done: Receiver<Result<api::PassedTrace, Failure>>,
 }
 
-impl Keeping {
+impl RequestWriter {
     fn begin(
         schema: SchemaRef,
         batches: impl Iterator<Item = Result<RecordBatch, ArrowError>> + Send + 'static,
     ) -> PyResult<Self> {
         let is_stopped = Arc::new(AtomicBool::new(false));
         let (sender, done) = channel();
-        let (own, writing) = (is_stopped.clone(), exit::Writing::begin());
+        let (own, writing) = (is_stopped.clone(), exit::ActiveWriter::begin());
         std::thread::Builder::new().name("copyback-requests".into()).spawn(move || {
             let mut batches = batches.take_while(|_| !own.load(Ordering::Relaxed));
             // If the call was interrupted, the receiver is gone.
@@ -142,7 +142,7 @@ fn write(
     })
 }
 
-/// Requests one by one.
+/// Requests of an iterable, as the columns of the next batch.
 #[derive(Default)]
 struct Rows {
     arrival_ns: Vec<u64>,

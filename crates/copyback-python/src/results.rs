@@ -40,8 +40,8 @@ impl Runs {
 
     /// The table of `compare`, cell by cell. The first row has groups of columns, the second their titles. Then each
     /// scheme has a row of values; each scheme but the first also has a row of differences from the first.
-    fn headline(&self) -> Vec<Vec<String>> {
-        self.runs.headline()
+    fn table_rows(&self) -> Vec<Vec<String>> {
+        self.runs.table_rows()
     }
 
     /// Remarks on the runs for the user, a line each.
@@ -141,7 +141,8 @@ pub fn listed(what: &str) -> PyResult<Vec<(&'static str, String)>> {
     }
 }
 
-/// The line style of each scheme: a number, a colour (`#RRGGBB`), and the lengths of dashes and gaps.
+/// The line style of each scheme: its place in the table of styles, which also selects markers and hatches; a colour
+/// (`#RRGGBB`); and the lengths of dashes and gaps.
 #[pyfunction]
 pub fn styles(names: Vec<String>) -> Vec<(usize, String, Vec<u32>)> {
     let styles = copyback_report::styles::of(names.iter().map(String::as_str));

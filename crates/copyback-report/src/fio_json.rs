@@ -33,12 +33,13 @@ struct JobReport<'a> {
     /// Whether the job is merged into the previous job of its group.
     is_grouped: bool,
     options: &'a [(String, String)],
-    /// Percentiles to show, in per cent, and whether for `clat` and for `lat`.
+    /// Percentiles to show, in per cent.
     percentiles: &'a [f64],
+    /// Whether `clat` and `lat` show them.
     shows_percentiles: [bool; 2],
     ops: [Count; 3],
     span_ns: u64,
-    /// The sum of these times over all jobs of a group.
+    /// The sum of `span_ns` over all jobs of a group.
     job_ns: u64,
 }
 
@@ -278,7 +279,7 @@ fn of_job(job: &JobReport<'_>, group_rates: &BTreeMap<u64, [f64; 3]>) -> Value {
     value
 }
 
-/// All requests at one level: a job keeps this many requests outstanding.
+/// All requests at the level with index `at`: a job's depth is taken as constant.
 fn levels(names: &[&str], at: u32) -> Value {
     let at = (at as usize).min(names.len() - 1);
     let share = |(place, name): (usize, &&str)| ((*name).to_owned(), json!(if place == at { 100.0 } else { 0.0 }));

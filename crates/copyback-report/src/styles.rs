@@ -9,7 +9,7 @@ use crate::svg::{self, Colour};
 /// Vermilion, blue, reddish purple, bluish green, grey, orange, sky blue: neighbours differ in lightness, too.
 const COLOURS: [Colour; 7] = [svg::VERMILION, svg::BLUE, svg::PURPLE, svg::GREEN, svg::GREY, svg::ORANGE, svg::SKY];
 
-/// Lengths of dashes and gaps, in pixels of a line that is two pixels wide; none: a whole line.
+/// Lengths of dashes and gaps, in pixels of a line that is two pixels wide; none: a solid line.
 const DASHES: [&[u8]; 6] = [&[], &[10, 3], &[8, 3, 2, 3], &[5, 3], &[2, 3], &[8, 2, 2, 2, 2, 2]];
 
 /// Presets, each at its place. Places without a name are for schemes of users.
@@ -65,7 +65,7 @@ pub struct Style {
     pub place: usize,
     /// The colour of the line, and of its name.
     pub colour: Colour,
-    /// Lengths of dashes and gaps; none: a whole line.
+    /// Lengths of dashes and gaps; none: a solid line.
     pub dashes: &'static [u8],
 }
 
@@ -82,7 +82,7 @@ impl Style {
 
 /// The styles of schemes that one picture or page has, in their order. A preset's style is always the same, unless a
 /// scheme before it has its colour: bars and boxes have no dashes. A scheme that is no preset has the first unused
-/// place without a name.
+/// place: first those without a name, then those of presets.
 pub fn of<'a>(names: impl IntoIterator<Item = &'a str>) -> Vec<Style> {
     let names: Vec<&str> = names.into_iter().collect();
     let preset = |name: &str| PLACES.iter().position(|own| *own == name).filter(|_| !name.is_empty());

@@ -63,7 +63,7 @@ pub const BACKGROUND: &str = "<rect width=\"100%\" height=\"100%\" fill=\"white\
 /// The end of a picture.
 pub const END: &str = "</svg>\n";
 
-/// The begin of a picture that scales with its page, with a proportional font of this size. Its description follows.
+/// The start of a picture that scales with its page, with a proportional font of this size. Its description follows.
 pub fn scalable((width, height): (f64, f64), font_px: u32, ink: Colour, description: &str) -> String {
     format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width:.0} {height:.0}\" width=\"{width:.0}\" \
@@ -73,7 +73,7 @@ pub fn scalable((width, height): (f64, f64), font_px: u32, ink: Colour, descript
     )
 }
 
-/// The begin of a picture of this size, with letters of one width.
+/// The start of a picture of this size, with letters of one width.
 pub fn fixed((width, height): (f64, f64)) -> String {
     format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width:.0}\" height=\"{height:.0}\" \

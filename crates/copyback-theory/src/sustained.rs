@@ -20,7 +20,8 @@ pub struct Costs {
     pub program_ns: f64,
     /// tBERS in ns.
     pub erase_ns: f64,
-    /// Transfer time of a page's data on the channel, t_x.
+    /// Transfer time of a page's data on the channel. In the formulas, t_x is this plus `command_ns`, and t_B is
+    /// `erase_ns` plus `command_ns`.
     pub transfer_ns: f64,
     /// Command cycles of one plane on the channel.
     pub command_ns: f64,
@@ -31,7 +32,7 @@ impl Costs {
         within("a write amplification", a, a >= 1.0, "1 or more")
     }
 
-    /// Die time for one page of the host, with k planes in every command of host, moves and erases.
+    /// Die time for one page of the host, with k planes in every program and erase. Moves read one plane at a time.
     ///
     /// t = A(t_P + k·t_x)/k + (A − 1)(t_R + t_x) + A·t_B/(b·k). Domain: A ≥ 1, k ≥ 1.
     ///
@@ -96,12 +97,12 @@ impl Costs {
     /// random die.
     ///
     /// A drive stays below its ceiling for two reasons. First, dies are sometimes idle. With many dies, arrivals at
-    /// each die are Poisson. A die is busy for the share u of the time at which an M/G/1 queue holds on average as many
-    /// requests as there are for each die: q = u + u²·(1 + c²)/(2(1 − u)). Here c² is the squared variation of a
-    /// request's service: its program, and with probability A/b a collection. Collections are spaced more evenly than
-    /// that, so u is slightly too small. Second, transfers wait for the channel. Each waits for M/D/1's ρ_c·k·t_x/(2(1
-    /// − ρ_c)), at the load ρ_c of the ceiling, and at most for one transfer of every other die. Domain: A ≥ 1, k ≥ 1,
-    /// a request or more a die.
+    /// each die are Poisson. A die is busy for a share u of the time: the load at which an M/G/1 queue holds on average
+    /// q requests, as many as are outstanding for each die: q = u + u²·(1 + c²)/(2(1 − u)). Here c is the coefficient
+    /// of variation of a request's service: its program, and with probability A/b a collection. Collections are spaced
+    /// more evenly than that, so u is slightly too small. Second, transfers wait for the channel. Each waits for
+    /// M/D/1's ρ_c·k·t_x/(2(1 − ρ_c)), at the load ρ_c of the ceiling, and at most for one transfer of every other die.
+    /// Domain: A ≥ 1, k ≥ 1, a request or more a die.
     ///
     /// Source: Pollaczek and Khinchine's formula, for a closed system as in Bard 1979.
     ///
@@ -117,7 +118,7 @@ impl Costs {
         let second_moment =
             page_ns * page_ns + collections * (2.0 * page_ns * collection_ns + collection_ns * collection_ns);
         let spread = second_moment / (die_ns * die_ns);
-        let is_busy = bisect(0.0, 1.0, |u| u + u * u * spread / (2.0 * (1.0 - u).max(1e-300)) - queue);
+        let busy_share = bisect(0.0, 1.0, |u| u + u * u * spread / (2.0 * (1.0 - u).max(1e-300)) - queue);
         let channel_load = self.ceiling(a, k)? / self.rate_of_channels(a)?;
         let others_ns = (self.dies / self.channels - 1.0) * k * transfer_ns;
         let wait_ns = if channel_load < 1.0 {
@@ -126,7 +127,7 @@ impl Costs {
             others_ns
         };
         let transfers = 1.0 / k + 2.0 * (a - 1.0);
-        Ok(is_busy * self.rate_of_dies(die_ns + transfers * wait_ns).min(self.rate_of_channels(a)?))
+        Ok(busy_share * self.rate_of_dies(die_ns + transfers * wait_ns).min(self.rate_of_channels(a)?))
     }
 }
 

@@ -53,7 +53,7 @@ pub fn m_d_1_mean_wait(load: f64) -> Result<f64> {
 ///
 /// P(W ≤ x) = e^(−ρ(k − x)) · Σ_{j=0}^{k−1} Q_{k−1−j}·(ρ(k − x))^j / j! for k − 1 ≤ x < k, where Q_n is the probability
 /// that at most n customers wait. All terms are positive, so that no digits cancel. In the older alternating sum
-/// (Crommelin 1932; Erlang 1909), they do at high loads. Domain: 0 ≤ ρ < 1.
+/// (Crommelin 1932; Erlang 1909), they do at high loads. Domain: 0 ≤ ρ < 1, waits below 10,000 service times.
 ///
 /// Source: Franx 2001.
 ///
@@ -112,8 +112,8 @@ fn waiting_at_most(load: f64, count: usize) -> Vec<f64> {
         .collect()
 }
 
-/// M/D/1: the wait, in service times, that a share `quantile` of the customers does not exceed. Domain: 0 ≤ ρ < 1, 0 ≤
-/// quantile < 0.999999.
+/// M/D/1: the wait, in service times, that a share `quantile` of the customers does not exceed. Domain: 0 ≤ ρ < 0.995,
+/// 0 ≤ quantile < 0.999999.
 ///
 /// Source: as [`m_d_1_wait_probability`], solved for the wait.
 ///
@@ -167,7 +167,8 @@ pub fn priority_mean_waits(classes: &[Class]) -> Result<Vec<f64>> {
 }
 
 /// M/G/1 with background work: if no customer waits, the server starts a step of it, which it cannot interrupt. W =
-/// ½·λ·E\[S²\]/(1 − ρ) + E\[V²\]/(2·E\[V\]). `step.rate` is not used: there is always another step. Domain: ρ < 1.
+/// ½·λ·E\[S²\]/(1 − ρ) + E\[V²\]/(2·E\[V\]), where V is the time of a step. `step.rate` is not used: there is
+/// always another step. Domain: ρ < 1.
 ///
 /// Source: multiple vacations; Levy and Yechiali 1975.
 ///
@@ -181,9 +182,9 @@ pub fn vacations_mean_wait(customers: Class, step: Class) -> Result<f64> {
 /// that wait at that moment; customers that arrive meanwhile wait for the next poll. W = ½·λ·E\[S²\]/(1 − ρ) +
 /// E\[V²\]/(2·E\[V\]) + ρ·E\[V\]/(1 − ρ). `step.rate` is not used: there is always another step. Domain: ρ < 1.
 ///
-/// The last term is the cost of the closed gate, in addition to [`vacations_mean_wait`]. The server serves for the
-/// share ρ of the time. A customer that arrives then waits for a whole additional step; so does a customer that arrives
-/// while such customers are served: ρ + ρ² + … = ρ/(1 − ρ) steps.
+/// The last term, X, is in addition to [`vacations_mean_wait`]. The server serves for the share ρ of the time. A
+/// customer that arrives then waits for a whole additional step: ρ·E\[V\]. Longer waits also mean that more customers
+/// are ahead of an arrival, and their services take ρ·X: X = ρ·E\[V\] + ρ·X.
 ///
 /// Source: gated service with multiple vacations; Takagi 1991.
 ///

@@ -9,7 +9,7 @@ use crate::units::{counted, format_bytes};
 use crate::{Error, Op, Request, RequestSource};
 use std::collections::BTreeMap;
 
-/// The default unit of requests: the page of most file systems, and of most drives' maps.
+/// The default unit of extents: the page of most file systems, and of most drives' maps.
 pub(crate) const UNIT_BYTES: u64 = 4096;
 
 /// Largest number of extents, each of some 50 bytes: 800 MB in total. Random requests of 4 KiB without neighbours reach
@@ -76,7 +76,7 @@ impl Extents {
         Ok(())
     }
 
-    /// The first part of a trim that lies in one placed extent: its address in bytes, and its begin and end in the
+    /// The first part of a trim that lies in one placed extent: its address in bytes, and its start and end in the
     /// trace.
     fn first_placed(&self, trim: &Request) -> Option<(u64, u64, u64)> {
         let (unit, last) = self.units_of(trim);

@@ -1,6 +1,6 @@
 //! Errors of a workload, each with its remedy.
 
-/// A workload that cannot be read or generated. The text names the place, the value and the remedy.
+/// A workload that cannot be read, generated or written. `message` names the place and the value, `help` the remedy.
 #[derive(Debug, thiserror::Error)]
 #[error("{message}")]
 pub struct Error {

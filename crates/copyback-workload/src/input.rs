@@ -22,8 +22,8 @@ const WRAPPERS_MAX: usize = 4;
 /// zeros compresses to a thousandth and less, and could take days to read.
 const EXPANSION_MAX: u64 = 1000;
 
-/// Unpacked size below which that ratio is not checked: it is read at once, and a short trace with few different lines
-/// may compress better than others.
+/// Unpacked size below which that ratio is not checked: so little is read quickly, and a short trace with few different
+/// lines may compress better than others.
 const EXPANSION_FREE_BYTES: u64 = 64 << 20;
 
 /// Largest allocation of the xz decompressor. Its strongest preset needs 65 MiB; a damaged header may request 4 GiB.
@@ -80,7 +80,7 @@ pub fn nearest_file(path: &Path) -> Option<String> {
 pub(crate) fn unwrap(stream: ByteStream, notes: &SharedNotes) -> Result<ByteStream, io::Error> {
     let packed_bytes = Arc::new(AtomicU64::new(0));
     let mut stream: ByteStream = Box::new(Packed { inner: stream, packed_bytes: packed_bytes.clone() });
-    for _ in 0..WRAPPERS_MAX {
+    for _ in 0..=WRAPPERS_MAX {
         let (head, whole) = peek(stream, TAR_BLOCK_BYTES)?;
         stream = whole;
         let Some((name, unwrapped)) = unwrap_one(&head, &mut stream, notes)? else { return Ok(stream) };

@@ -13,7 +13,7 @@ use crate::rng::splitmix64;
 use std::collections::BTreeMap;
 use whole_runs::WholeRuns;
 
-/// Largest memory of the pieces: enough for 4 TiB of addresses that are all read and written at random, and for far
+/// Largest memory of the pieces: enough for 3.8 TiB of addresses that are all read and written at random, and for far
 /// more if runs are long or pages few.
 pub(crate) const MEMORY_BYTES: usize = 256 << 20;
 
@@ -103,7 +103,7 @@ impl Pages {
 
 /// Adds a run to others, and joins those that touch.
 fn insert_run(runs: &mut Vec<Run>, first: u16, last: u16) {
-    // Runs that end before the page's predecessor stay unchanged, and so do those behind its successor.
+    // Runs that neither overlap nor touch the new run stay unchanged.
     let from = runs.partition_point(|run| run.1 + 1 < first);
     let to = runs.partition_point(|run| run.0 <= last + 1);
     if from >= to {

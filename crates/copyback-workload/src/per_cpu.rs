@@ -30,8 +30,8 @@ pub fn note_of_gap(files: &[PathBuf]) -> Option<String> {
     ))
 }
 
-/// The files of a base name in the order of their CPUs, on disk or passed by the caller. None if there are no such
-/// files, or if a file has the base name itself.
+/// The files of a base name in the order of their CPUs, on disk or passed by the caller. The list is empty if there are
+/// no such files, or if a file has the base name itself.
 pub fn files(base: &Path) -> Vec<PathBuf> {
     let Some(name) = base.file_name().and_then(|name| name.to_str()) else { return Vec::new() };
     if base.exists() || crate::standard_input::is_named(base) || crate::passed_traces::file(base).is_some() {

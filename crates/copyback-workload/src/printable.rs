@@ -9,7 +9,7 @@ pub fn is_unprintable(c: char) -> bool {
         || matches!(c, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
 }
 
-/// A word in which each unprintable character is written as strings of JSON and TOML have it, such as `\n` or `\u001b`.
+/// A word with each unprintable character escaped as in strings of JSON and TOML: `\n`, `\u001b`.
 pub fn printable(word: &str) -> Cow<'_, str> {
     if !word.contains(is_unprintable) {
         return Cow::Borrowed(word);

@@ -1,7 +1,7 @@
 //! A block request, and the sources of requests.
 
-/// No request arrives later, so that all times that follow from it can be represented: half of what 64 bits hold, 292
-/// years.
+/// Latest arrival that a run accepts: half of what 64 bits hold, 292 years. All times that follow from it can then be
+/// represented.
 pub const ARRIVAL_MAX_NS: u64 = 1 << 63;
 
 /// The operation of a request.

@@ -1,7 +1,7 @@
 //! Named random streams.
 //!
 //! Every component draws from its own stream, which is named after its decision. A new component, or a new draw in one
-//! component, therefore changes no other draws. A seed gives the same numbers on every machine.
+//! component, therefore changes no draws of other components. A seed gives the same numbers on every machine.
 
 use rand_core::{Rng, SeedableRng};
 pub use rand_xoshiro::Xoshiro256PlusPlus;

@@ -1,4 +1,4 @@
-//! Temporary files that do not remain, however the program ends.
+//! Temporary files that are removed when the program ends or is interrupted.
 //!
 //! If the system permits, a copy of a user's data has no name: the system then removes it when the program ends, even
 //! if the program is killed. Every other file is removed when its value is dropped. A signal drops no values, so these

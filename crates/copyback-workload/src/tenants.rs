@@ -7,7 +7,7 @@ use crate::{Error, Request, RequestSource};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// One of several workloads, opened.
-pub struct Stream {
+pub struct OpenTenant {
     /// Its name in results.
     pub name: String,
     /// Its requests; addresses count from the start of its part of the drive.
@@ -55,34 +55,34 @@ pub fn check(tenants: &Tenants) -> Result<(), SpecError> {
             return Err(wrong(name.clone(), format!("`{name}` is no name of a workload"), help));
         }
         tenant.check().map_err(|error| SpecError { key: format!("{name}.{}", error.key), ..error })?;
-        for before in tenant.terms.after.iter().flatten() {
+        for before in tenant.settings.after.iter().flatten() {
             if !tenants.contains_key(before) || before == name {
                 let message = format!("there is no other workload `{before}`");
                 return Err(wrong(format!("{name}.after"), message, "name one of the others"));
             }
         }
     }
-    let shares: f64 = tenants.values().filter_map(|tenant| tenant.terms.share).sum();
+    let shares: f64 = tenants.values().filter_map(|tenant| tenant.settings.share).sum();
     if shares > 1.0 + 1e-9 {
-        let last = tenants.iter().rfind(|(_, tenant)| tenant.terms.share.is_some()).expect("they have a sum").0;
+        let last = tenants.iter().rfind(|(_, tenant)| tenant.settings.share.is_some()).expect("they have a sum").0;
         let message = format!("the shares of all workloads add up to {shares}, more than the drive");
         return Err(wrong(format!("{last}.share"), message, "lower some of them"));
     }
     match in_circle(tenants) {
         Some(name) => {
-            let message = "it waits for itself: workloads wait for each other in a cycle".to_owned();
+            let message = "it never starts: it waits for workloads that wait for each other in a cycle".to_owned();
             Err(wrong(format!("{name}.after"), message, "remove one of the names"))
         }
         None => Ok(()),
     }
 }
 
-/// A workload that never starts, because it waits for a workload that waits for it.
+/// A workload that never starts: it waits, directly or through others, for workloads that wait for each other.
 fn in_circle(tenants: &Tenants) -> Option<&String> {
     let mut done = BTreeSet::new();
     loop {
         let may_end =
-            |tenant: &Tenant| tenant.terms.after.iter().flatten().all(|before| done.contains(before.as_str()));
+            |tenant: &Tenant| tenant.settings.after.iter().flatten().all(|before| done.contains(before.as_str()));
         let next = tenants.iter().find(|(name, tenant)| !done.contains(name.as_str()) && may_end(tenant));
         match next {
             Some((name, _)) => done.insert(name.as_str()),
@@ -105,12 +105,12 @@ pub fn region(tenant: &Tenant, capacity_bytes: u64, grain_bytes: u64) -> [u64; 2
         Footprint::Share(share) => bytes_of_share(share, capacity_bytes, grain_bytes),
         Footprint::Mapped => 0,
     };
-    let start = tenant.terms.region_start.map_or(0, bytes);
-    let size = tenant.terms.region_size.map(bytes);
+    let start = tenant.settings.region_start.map_or(0, bytes);
+    let size = tenant.settings.region_size.map(bytes);
     [start, size.map_or(capacity_bytes, |size| start.saturating_add(size))]
 }
 
-/// The part of a drive that each workload has: start and length, in whole units of `grain_bytes`.
+/// The part of a drive that each workload has: start and length, in bytes. Only shares are rounded to `grain_bytes`.
 ///
 /// # Errors
 /// If a part exceeds the capacity or is empty.
@@ -119,7 +119,7 @@ pub fn regions(tenants: &Tenants, capacity_bytes: u64, grain_bytes: u64) -> Resu
     let mut before = 0.0;
     let mut regions = Vec::new();
     for (name, tenant) in tenants {
-        let [start, end] = match tenant.terms.share {
+        let [start, end] = match tenant.settings.share {
             Some(share) => {
                 let start = of_share(before);
                 before += share;
@@ -146,12 +146,12 @@ pub fn seed_of(seed: u64, name: &str) -> u64 {
 
 /// The host's defaults for workloads without their own settings.
 #[derive(Clone, Copy, Debug)]
-pub struct Usual {
+pub struct HostDefaults {
     /// Whether its loop is closed.
     pub is_closed: bool,
     /// Its queue depth.
     pub queue_depth: u32,
-    /// Addresses of workloads begin at multiples of this.
+    /// Shares of the capacity are rounded down to multiples of this.
     pub grain_bytes: u64,
 }
 
@@ -194,7 +194,7 @@ pub fn with_keys_of(name: &str, text: &str) -> String {
         .fold(text.to_owned(), |text, (begin, before)| text.replace(begin, &format!("{before}workloads.{name}.")))
 }
 
-/// Rewords an error's message and help in this way.
+/// Rewords an error's message and help as [`with_keys_of`] rewords a note.
 #[must_use]
 pub fn error_of(name: &str, error: Error) -> Error {
     let own = |text: &str| with_keys_of(name, text);
@@ -209,34 +209,34 @@ pub fn open<E: From<Error>>(
     tenants: &Tenants,
     seed: u64,
     capacity_bytes: u64,
-    usual: Usual,
+    defaults: HostDefaults,
     mut open: impl FnMut(&WorkloadSpec, u64, u64) -> Result<Box<dyn RequestSource + Send>, E>,
-) -> Result<Vec<Stream>, E> {
-    let regions = regions(tenants, capacity_bytes, usual.grain_bytes)?;
-    let mut streams = Vec::new();
+) -> Result<Vec<OpenTenant>, E> {
+    let regions = regions(tenants, capacity_bytes, defaults.grain_bytes)?;
+    let mut opened = Vec::new();
     for ((name, tenant), [region_start_bytes, region_bytes]) in tenants.iter().zip(regions) {
-        let terms = &tenant.terms;
+        let settings = &tenant.settings;
         let source = open(&tenant.spec, seed_of(seed, name), region_bytes)?;
-        let source: Box<dyn RequestSource + Send> = match terms.passes {
+        let source: Box<dyn RequestSource + Send> = match settings.passes {
             Some(passes) => {
                 Box::new(UpTo { source, bytes_left: (passes * region_bytes as f64) as u64, has_ended: false })
             }
             None => source,
         };
         let place = |before: &String| tenants.keys().position(|name| name == before);
-        streams.push(Stream {
+        opened.push(OpenTenant {
             name: name.clone(),
             source,
             region_start_bytes,
-            pace: tenant.pace(usual.is_closed),
-            queue_depth: terms.queue_depth.unwrap_or(usual.queue_depth),
-            has_own_depth: terms.queue_depth.is_some(),
-            think: terms.think_time.map(|time| (terms.think_every.unwrap_or(1), time.0)),
+            pace: tenant.pace(defaults.is_closed),
+            queue_depth: settings.queue_depth.unwrap_or(defaults.queue_depth),
+            has_own_depth: settings.queue_depth.is_some(),
+            think: settings.think_time.map(|time| (settings.think_every.unwrap_or(1), time.0)),
             phases_ns: tenant.phases_ns(),
-            after: terms.after.iter().flatten().filter_map(place).collect(),
-            not_before_ns: terms.not_before.map_or(0, |time| time.0),
-            warmup_ns: terms.warmup.map_or(0, |warmup| warmup.0),
+            after: settings.after.iter().flatten().filter_map(place).collect(),
+            not_before_ns: settings.not_before.map_or(0, |time| time.0),
+            warmup_ns: settings.warmup.map_or(0, |warmup| warmup.0),
         });
     }
-    Ok(streams)
+    Ok(opened)
 }

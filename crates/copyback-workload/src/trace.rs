@@ -20,7 +20,8 @@ use std::path::Path;
 const SECTOR_BYTES: u128 = 512;
 
 /// A trace that returns requests in the order of their arrival. Times count from the first request, or from the
-/// recording's start in formats that count from there: fio's, the project's own, and tables with that comment.
+/// recording's start in formats that count from there: fio's, the project's own, and tables with the comment
+/// `csv::COUNTS_FROM_START`.
 pub(crate) struct TraceSource {
     file: String,
     reader: Box<dyn RecordReader>,
@@ -225,8 +226,7 @@ impl RequestSource for TraceSource {
             let [late, window] = [self.sorted_count, self.window_records as u64].map(|count| counted(count, "record"));
             notes.push(format!("sorted {late} that came late, within {window}"));
         } else if self.is_window_set {
-            notes
-                .push("`workload.reorder_window` has no effect: each record follows those of earlier times".to_owned());
+            notes.push("`workload.reorder_window` has no effect: the records are in order of time".to_owned());
         }
         notes.extend(self.note_tiny());
         notes

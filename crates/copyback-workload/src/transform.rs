@@ -1,4 +1,4 @@
-//! Transformations of a source, in this order: layout, device, time window, first N, time scale, align, capacity,
+//! Transformations of a source, in this order: layout, device, time window, time scale, align, capacity, first N,
 //! priority. The layout `compact` follows device and window.
 
 use crate::devices::{Devices, SelectedDevice};
@@ -89,7 +89,8 @@ impl<S: RequestSource> Transformed<S> {
         Self { align_only_widens: self.align_bytes > 1, ..self }
     }
 
-    /// Selects a request by device and time, and scales its arrival; `None` if the request is omitted.
+    /// Selects a request by device and time window, and counts its arrival from the window's start; `None` if the
+    /// request is omitted.
     fn select(&mut self, mut request: Request) -> Option<Request> {
         if !self.device.keeps(request.device, &self.inner) {
             self.other_devices += 1;
@@ -288,7 +289,7 @@ impl<S: RequestSource> Transformed<S> {
         let has_moved = self.started_ns != Some(0) || self.window_ns.is_some_and(|[start_ns, _]| start_ns > 0);
         let is_window_idle = self.window_ns.is_some() && self.outside == 0 && !has_moved;
         note(is_window_idle, "window", "every request arrives within it".to_owned());
-        // A reader may have stopped at its own limit.
+        // The caller may have stopped before the end.
         let is_first_idle = self.first.is_some_and(|first| self.passed < first || !self.ended);
         let ends = if self.ended { "the workload has" } else { "the run ended after" };
         note(is_first_idle, "first", format!("{ends} {}", counted(self.passed, "request")));

@@ -64,7 +64,8 @@ pub fn format_bytes(bytes: u64) -> String {
     format_exact(bytes, binary, "B")
 }
 
-/// A number below a few thousand with three significant digits; with two decimals at least, unless these are zeros.
+/// A number below a few thousand with three significant digits. Below 1, it has two decimals; below 0.005, two
+/// significant digits and an exponent.
 pub fn three_digits(value: f64) -> String {
     match value.abs() {
         0.0 => "0".into(),

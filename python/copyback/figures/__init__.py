@@ -49,7 +49,7 @@ class Package:
         return connect(address)
 
     def check_figures(self, paper: str, folder: str | os.PathLike[str]) -> None:
-        """Refuse a folder that a paper's figures cannot be drawn into.
+        """Make the folder of a paper's figures; refuse a folder that they cannot be drawn into.
 
         Raises
         ------
@@ -89,7 +89,7 @@ class Package:
         own = {experiment: (table, latencies) for experiment, table, latencies in tables}
         lines = []
         for figure in _figures(about["paper"]):
-            if draw.drawable(figure, own):
+            if draw.drawable_panels(figure, own):
                 canvas = draw.drawn(figure, own, about)
                 files = _files(about["paper"], figure, Path(folder))
                 for file in files:

@@ -1,6 +1,6 @@
 """The figures of atc18 (AutoSSD)."""
 
-from copyback.figures._specs import MS, Figure, Panel
+from copyback.figures._specs import MS_PER_NS, Figure, Panel
 
 _FOUR = {"vanilla": "Vanilla", "rain-4/3": "RAIN", "qosfc-shares": "QoSFC", "autossd": "AutoSSD"}
 _THREE = {"rain-4/3": "RAIN", "qosfc-shares": "QoSFC", "autossd": "AutoSSD"}
@@ -31,7 +31,7 @@ _CAUSES = {
     "scrub": "scrub",
 }
 _WAITS = {f"flash_requests.read.mean_ns.{cause}": label for cause, label in _CAUSES.items()}
-_SHARES = {"share-5": "5 %", "share-10": "10 %", "share-20": "20 %", "autossd": "fed back"}
+_SHARES = {"share-5": "5 %", "share-10": "10 %", "share-20": "20 %", "autossd": "feedback"}
 _NINES = (
     ("p99_ns", "two nines (ms)"),
     ("p99_9_ns", "three nines (ms)"),
@@ -50,16 +50,16 @@ FIGURES = (
               xlabel="direction and MB/s of a channel"),
     )),
     Figure("4b", "response times and utilization by the size of the map cache", (
-        Panel("fig4b", "lines", "response.read.mean_ns", {"autossd": "AutoSSD"}, "mean read (ms)", factor=MS),
-        Panel("fig4b", "lines", "response.read.p99_9_ns", {"autossd": "AutoSSD"}, "three nines (ms)", factor=MS),
+        Panel("fig4b", "lines", "response.read.mean_ns", {"autossd": "AutoSSD"}, "mean read (ms)", factor=MS_PER_NS),
+        Panel("fig4b", "lines", "response.read.p99_9_ns", {"autossd": "AutoSSD"}, "three nines (ms)", factor=MS_PER_NS),
         Panel("fig4b", "lines", "utilization.die", {"autossd": "AutoSSD"}, "dies in use (%)", factor=100.0, unit="%"),
     )),
     Figure("4c", "response times and progress of GC by its share", tuple(
         Panel("fig4c", "bars", metric, {f"share-{share}": f"{share} %" for share in (5, 20, 40, 60, 80)}, ylabel,
               factor=factor)
         for metric, ylabel, factor in [
-            ("response.read.p99_9_ns", "three nines of reads (ms)", MS),
-            ("response.read.max_ns", "longest read (ms)", MS),
+            ("response.read.p99_9_ns", "three nines of reads (ms)", MS_PER_NS),
+            ("response.read.max_ns", "longest read (ms)", MS_PER_NS),
             ("gc.collections * 1000000000 / gc.under_way_ns", "blocks a second of GC", 1.0),
         ]
     )),
@@ -75,10 +75,10 @@ FIGURES = (
     Figure("7b", "most reads of a block and share of scrubbing over time", not_measured=_SERIES),
     _distribution("7c", "LM-TBE"),
     Figure("8", "why reads of flash wait under MSN-BEFS", (
-        Panel("fig8", "stacked", _WAITS, _FOUR, "mean (ms)", x="scheme", factor=MS),
+        Panel("fig8", "stacked", _WAITS, _FOUR, "mean (ms)", x="scheme", factor=MS_PER_NS),
     )),
-    Figure("9", "fixed shares of GC, and a share that is fed back, under MSN-BEFS", tuple(
-        Panel("fig9", "bars", f"response.small_read.{metric}", _SHARES, ylabel, factor=MS) for metric, ylabel in _NINES
+    Figure("9", "fixed shares of GC, and a share set by feedback, under MSN-BEFS", tuple(
+        Panel("fig9", "bars", f"response.small_read.{metric}", _SHARES, ylabel, factor=MS_PER_NS) for metric, ylabel in _NINES
     )),
     *(_systems(f"10{letter}", "fig10", f"response.small_read.{metric}", shows)
       for letter, metric, shows in (*_SYSTEMS, ("c", "max_ns", "longest response, for six nines"))),

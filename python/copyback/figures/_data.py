@@ -65,7 +65,7 @@ class Values:
     labels: dict[str, str]
     """Group of each cell, by the cell's label without its seed."""
     widths: dict[tuple[str, str, str], list[float]] = field(default_factory=dict)
-    """By metric, scheme and group, how far each value is off if percentiles lie elsewhere in their bins."""
+    """By metric, scheme and group: the greatest error of each value, as a percentile may lie anywhere in its bin."""
 
     def mean(self, metric: str, scheme: str, group: str) -> float | None:
         """Return the mean over seeds; for the group of all, the mean over groups."""

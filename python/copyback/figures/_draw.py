@@ -34,10 +34,11 @@ _FAR = 30
 _FULL = 6
 """The number of bars that fill a column."""
 _TURNED = 24
-"""With more letters than this below an axis of 0.4 of the figure's width, names are rotated; others in proportion."""
+"""The most letters of names that are not rotated, below an axis of 0.4 of the figure's width; the limit is proportional
+to the width."""
 
 
-def drawable(figure: Figure, tables: Tables) -> list[Panel]:
+def drawable_panels(figure: Figure, tables: Tables) -> list[Panel]:
     """Return the panels that a reproduction has rows of."""
     own = [panel for panel in figure.panels if panel.experiment in tables]
     return [panel for panel in own if rows_of(panel, tables[panel.experiment][0].to_dict())]
@@ -50,7 +51,7 @@ def drawn(figure: Figure, tables: Tables, about: Mapping[str, Any]) -> Canvas:
     """
     claims: list[Mapping[str, Any]] = about["claims"]
     with mpl.rc_context(STYLE):
-        panels = drawable(figure, tables)
+        panels = drawable_panels(figure, tables)
         styles = Styles(scheme for panel in panels for scheme in panel.schemes)
         # Wide figures take the page's width, and each of their panels a row.
         is_wide = any(_bars(panel, tables) > _FULL for panel in panels)

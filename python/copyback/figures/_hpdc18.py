@@ -24,7 +24,7 @@ def _distributions(schemes: dict[str, str]) -> tuple[Panel, ...]:
 FIGURES = (
     Figure("3", "response times up to the 95th percentile: with GC and without",
            _distributions({"baseline": "Normal-GC", "ideal-no-gc": "Ideal-No-GC"})),
-    Figure("4", "plane utilization during GC under what others propose; the paper draws sequences of commands", (
+    Figure("4", "plane utilization during GC under schemes of other papers; the paper draws sequences of commands", (
         Panel("fig4", "bars", "utilization.plane_during_gc", {"baseline": "Baseline", "pgc": "PGC",
               "dynamic-allocation": "SSDsim", "hios": "HIOS", "gc-vic": "GC-VIC"}, "planes in use (%)", factor=100.0,
               mean=True, unit="%"),

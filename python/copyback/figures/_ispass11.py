@@ -1,17 +1,17 @@
 """The figures of ispass11 (semi-preemptive GC)."""
 
-from copyback.figures._specs import MS, Figure, Panel
+from copyback.figures._specs import MS_PER_NS, Figure, Panel
 
 _SCHEMES = {"npgc": "NPGC", "pgc": "PGC"}
 _THREE = {**_SCHEMES, "pgc-pipeline": "PGC+Pipeline"}
-_CASES = ("financial1-first10k",)
+_LEFT_OUT = ("financial1-first10k",)
 
 
 def _synthetic(letter: str, x: str, xlabel: str, shows: str) -> Figure:
     """Draw the mean and the standard deviation over a parameter of the synthetic workload."""
     experiment = f"fig8{letter}"
     panels = [
-        Panel(experiment, "bars", metric, _SCHEMES, ylabel, x=x, xlabel=xlabel, factor=MS, unit="ms")
+        Panel(experiment, "bars", metric, _SCHEMES, ylabel, x=x, xlabel=xlabel, factor=MS_PER_NS, unit="ms")
         for metric, ylabel in [
             ("response.all.mean_ns", "mean response (ms)"),
             ("response.all.stdev_ns", "standard deviation (ms)"),
@@ -21,7 +21,7 @@ def _synthetic(letter: str, x: str, xlabel: str, shows: str) -> Figure:
 
 
 def _workloads(name: str, experiment: str, metric: str, ylabel: str, shows: str) -> Figure:
-    panel = Panel(experiment, "bars", metric, _THREE, ylabel, factor=MS, leave_out=_CASES, unit="ms", log=True)
+    panel = Panel(experiment, "bars", metric, _THREE, ylabel, factor=MS_PER_NS, leave_out=_LEFT_OUT, unit="ms", log=True)
     return Figure(name, shows, (panel,))
 
 
@@ -37,7 +37,7 @@ def _scaled(name: str, metric: str, ylabel: str, shows: str) -> Figure:
             x="workload.time_scale",
             xlabel="time between arrivals",
             title=case,
-            factor=MS,
+            factor=MS_PER_NS,
             only={"case": case},
             log=True,
         )
@@ -53,7 +53,7 @@ FIGURES = (
     _synthetic(
         "c", "workload.addresses.sequential_share", "share of sequential requests", "response times by sequentiality"
     ),
-    _synthetic("d", "workload.read_share", "share of reads", "response times by the share of writes"),
+    _synthetic("d", "workload.read_share", "share of reads", "response times by the share of reads"),
     _workloads("9a", "fig9", "response.all.mean_ns", "mean response (ms)", "mean response of real workloads"),
     _workloads("9b", "fig9", "response.all.stdev_ns", "standard deviation (ms)", "deviation of real workloads"),
     _workloads("9c", "fig9c", "response.all.max_ns", "longest response (ms)", "longest response of real workloads"),
@@ -72,7 +72,7 @@ FIGURES = (
                 x="workload.time_scale",
                 xlabel="time between arrivals",
                 title=case,
-                factor=MS,
+                factor=MS_PER_NS,
                 only={"case": case},
                 log=True,
             )
@@ -107,7 +107,7 @@ FIGURES = (
                 "mean response (ms)",
                 x="trigger.hard",
                 xlabel="hard threshold, relative to the soft one",
-                factor=MS,
+                factor=MS_PER_NS,
             ),
             Panel(
                 "fig12",

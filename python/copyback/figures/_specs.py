@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 Kind = Literal["bars", "lines", "cdf", "stacked"]
-MS = 1e-6
+MS_PER_NS = 1e-6
 """The factor from nanoseconds to milliseconds, for metrics."""
 
 
@@ -17,13 +17,13 @@ MS = 1e-6
 class Panel:
     """One chart of a figure.
 
-    ``metric`` is a number of the reports, or several with `` + ``, `` - ``, `` * `` and one
-    `` / `` between, as claims name it;
-    for a ``cdf`` it is a class of requests, and for ``stacked`` bars there are several, each with its label.
+    ``metric`` is a number of the reports, or a formula of several numbers, as in claims: a sum of products, or one such
+    sum `` / `` another, so that ``a + b / c`` is (a + b) / c; with spaces around each operator. For a ``cdf`` it is a
+    class of requests; ``stacked`` bars have several metrics, each with its label.
     ``schemes`` are the lines or the bars of a group, each with its label; ``x`` is what varies (``case``, or a varied
     key), ``only`` keeps the rows that have these values. ``base`` is the scheme that values are divided by, and
-    ``mean`` adds a group with the mean over all. Of claims that publish a number instead of a change, those with this
-    ``unit`` are drawn.
+    ``mean`` adds a group with the mean over all. A claim that publishes a number, not a change, is drawn if it has this
+    ``unit``.
     """
 
     experiment: str

@@ -1,6 +1,6 @@
 """The figures of tc12 (coordinated GC for arrays)."""
 
-from copyback.figures._specs import MS, Figure, Panel
+from copyback.figures._specs import MS_PER_NS, Figure, Panel
 
 _TWO = {"uncoordinated": "Baseline", "inclusive": "GGC"}
 _GGC = {
@@ -15,7 +15,7 @@ _WAITING = {"trigger.when": "waiting"}
 def _both(experiment: str, x: str, xlabel: str) -> tuple[Panel, ...]:
     return tuple(
         Panel(
-            experiment, "bars", metric, _TWO, ylabel, x=x, xlabel=xlabel, factor=MS, only=_WAITING, unit="ms",
+            experiment, "bars", metric, _TWO, ylabel, x=x, xlabel=xlabel, factor=MS_PER_NS, only=_WAITING, unit="ms",
         )
         for metric, ylabel in [
             ("response.all.mean_ns", "mean response (ms)"),

@@ -1,6 +1,6 @@
 """The figures of tpds20 (SPD, from plane to die)."""
 
-from copyback.figures._specs import MS, Figure, Panel
+from copyback.figures._specs import MS_PER_NS, Figure, Panel
 
 _SIX = {
     "baseline-d": "Baseline-D",
@@ -46,9 +46,9 @@ FIGURES = (
     Figure("12", "buffer hits", (Panel("fig9", "bars", _HITS, _SIX, "share of hits (%)", factor=100.0, mean=True),)),
     _normalised("13", "fig13", "response.write.mean_ns", "write latency with GC"),
     _normalised("14", "fig13", "gc.die_time_ns", "time of dies in GC"),
-    Figure("15", "parts of the mean cost of a collection; mean over workloads of each part's share of time", (
+    Figure("15", "parts of the mean time of a collection, as means over workloads", (
         Panel("fig13", "stacked", _COST,
-              {**_SIX, "spd-plus": "SPD+"}, "a collection (ms)", x="scheme", factor=MS),
+              {**_SIX, "spd-plus": "SPD+"}, "a collection (ms)", x="scheme", factor=MS_PER_NS),
     )),
     _normalised("16", "fig13", "gc.collections", "collections"),
     _normalised("17", "fig13", "flash.block_erases", "erases"),
@@ -73,7 +73,7 @@ FIGURES = (
     Figure("23", "write latency by map", tuple(
         Panel("fig23", "bars", "response.write.mean_ns",
               {f"{scheme}{suffix}": label for scheme, label in _SIX.items() if scheme not in ("superpage", "paragc")},
-              "mean write (ms)", factor=MS, title=title)
+              "mean write (ms)", factor=MS_PER_NS, title=title)
         for suffix, title in (("", "page map"), ("-dftl", "DFTL"), ("-fast", "FAST"))
     )),
     Figure("24", "write latency with hot and cold data apart, relative to Baseline-D", (

@@ -1,10 +1,10 @@
 """Figures of results, for a column of a paper: ``copyback.plot.ccdf(result)``.
 
 Each function draws on ``ax``, or on a new figure (3.4 inches wide, as a column of a paper), and returns the ``Axes``;
-``ax.figure.savefig("tails.pdf")`` saves it. A scheme has the same colour and dash in every figure, in the README and in
-``copyback report``. Colours are those of Okabe and Ito, which readers with colour blindness can distinguish. Lines and
-bars differ in more than colour. A line has its name beside it if there is space, else in a legend. Needs matplotlib:
-``pip install '.[plot]'`` in the repository.
+``ax.figure.savefig("tails.pdf")`` saves it. A preset scheme has the same dashes in every figure, in the README and in
+``copyback report``, and the same colour unless an earlier scheme of the figure has it. Colours are those of Okabe and
+Ito, which readers with colour blindness can distinguish. Lines and bars differ in more than colour. A line has its name
+beside it if there is space, else in a legend. Needs matplotlib: ``pip install '.[plot]'`` in the repository.
 
 Response times are those of a class of requests: ``"all"``, ``"read"``, ``"write"``, ``"small_read"``,
 ``"gc_affected"``, ``"gc_affected_read"`` or ``"gc_affected_write"`` (the requests that each scheme's own collection

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from copyback.plot._data import SELECTION, interval, own_of, resolution, with_own
 from copyback.plot._style import HATCHES, Styles, axes, grid, legend_above
-from copyback.plot._words import MS, of_key, of_metric, unit_of
+from copyback.plot._words import NS_PER_MS, of_key, of_metric, unit_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -59,8 +59,8 @@ def bars(
 
     Cells that differ only in their seeds are one group, with the mean and its 95 % interval (Student's t).
     ``relative`` divides by the first scheme's value. ``where={KEY: VALUE}`` chooses cells of a sweep. If a sweep varies
-    two keys or more, ``lines`` shows more. Beside a number of matched requests (``"matched.read.mean_ns"``) stands
-    that of each scheme's own affected requests.
+    two keys or more, ``lines`` shows more. A number of matched requests (``"matched.read.mean_ns"``) is drawn together
+    with that of each scheme's own affected requests.
     """
     ax = axes(ax)
     found = with_own(result, metric, where)
@@ -148,7 +148,7 @@ def breakdown(result: Runs, op: Op = "read", ax: Axes | None = None) -> Axes:
     shown = 0
     for cause, name in CAUSES.items():
         # Parts are null in a run without such requests.
-        heights = [(part.get(cause) or 0.0) / MS for part in parts.values()]
+        heights = [(part.get(cause) or 0.0) / NS_PER_MS for part in parts.values()]
         if not any(heights):
             continue
         hatch = HATCHES[shown % len(HATCHES)]

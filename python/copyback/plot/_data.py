@@ -163,7 +163,7 @@ def own_of(metric: str) -> str | None:
 
 
 def with_own(result: Runs | Sweep, metric: str, where: Mapping[str, Any] | None = None) -> Groups:
-    """Return the groups of a number; of matched requests, with those of each scheme's own affected requests beside."""
+    """Return the groups of a number. A number of matched requests comes with that of each scheme's own requests."""
     own = own_of(metric)
     found = groups(result, metric, where, callers=2)
     if own is None:
@@ -241,7 +241,7 @@ def _needed(metric: str) -> int:
 
 
 def _with_enough(number: float, metric: str, count: float | None) -> float:
-    """Return a number; NaN for one of no requests, and for a percentile of too few, which is their maximum."""
+    """Return a number, or NaN if there are no requests, or too few for a percentile: reports then have the maximum."""
     least = 0 if metric.endswith(".count") else max(_needed(metric), 1)
     return math.nan if count is not None and count < least else number
 

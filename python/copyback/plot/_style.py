@@ -48,7 +48,7 @@ HUNDREDFOLD = 100
 
 
 class Styles:
-    """The styles of the schemes of one result: a preset has the same colour and dash in every figure."""
+    """The styles of the schemes of one result: a preset has its own dashes, and its own colour unless it is taken."""
 
     def __init__(self, schemes: Iterable[str]) -> None:
         """Look the styles up."""

@@ -21,7 +21,7 @@ from copyback.plot._data import (
     resolution,
 )
 from copyback.plot._style import HUNDREDFOLD, Styles, axes, grid, label_lines, logarithmic_y, unnamed
-from copyback.plot._words import MS, of_class, of_key, of_metric, unit_of
+from copyback.plot._words import NS_PER_MS, of_class, of_key, of_metric, unit_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -48,7 +48,7 @@ def cdf(
     for line in drawn:
         times_ns, shares = line.distribution.beyond()
         within = [1 - share for share in shares]
-        ax.step([ns / MS for ns in times_ns], within, where="post", label=line.label, **line.style)
+        ax.step([ns / NS_PER_MS for ns in times_ns], within, where="post", label=line.label, **line.style)
         _band(ax, line, lambda share: 1 - share)
     ax.set(xscale="log", xlabel=_xlabel(of, keys), ylabel="share of requests", ylim=(0, 1.02))
     grid(ax)
@@ -77,7 +77,7 @@ def ccdf(
     keys, drawn = _drawn(result, of, where)
     for line in drawn:
         times_ns, shares = line.distribution.beyond()
-        seen = [(ns / MS, share) for ns, share in zip(times_ns, shares, strict=True) if share > 0]
+        seen = [(ns / NS_PER_MS, share) for ns, share in zip(times_ns, shares, strict=True) if share > 0]
         if seen:
             ax.step(*zip(*seen, strict=True), where="post", label=line.label, **line.style)
             rarest = min([rarest, *(share for _, share in seen)])
@@ -136,7 +136,7 @@ def _band(ax: Axes, line: _Line, of: Any) -> None:
         ends, shares = beyond(bins)
         # The first time that at most this share of requests exceeds.
         at = np.searchsorted(-np.asarray(shares), -levels, side="left")
-        times.append(np.asarray(ends)[np.minimum(at, len(ends) - 1)] / MS)
+        times.append(np.asarray(ends)[np.minimum(at, len(ends) - 1)] / NS_PER_MS)
     ax.fill_betweenx(
         of(levels), np.min(times, axis=0), np.max(times, axis=0), color=line.style["color"], alpha=_BAND, linewidth=0
     )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from copyback.plot._data import joined
 from copyback.plot._style import COLOURS, Styles, axes, grid, label_lines
-from copyback.plot._words import MS
+from copyback.plot._words import NS_PER_MS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -89,7 +89,7 @@ def _warn_of_hidden_programs(series: dict[str, list[Any]], parts: list[list[int]
         count = sum(map(bool, hidden))
         warnings.warn(
             f"write amplification under {scheme} has gaps: in {count} of {len(parts)} bins the host wrote nothing, and "
-            f"flash was programmed with {share:.1%} of its units; fewer bins join them with others",
+            f"{share:.1%} of all programmed units are in these bins; use fewer bins to join them with others",
             stacklevel=3,
         )
 
@@ -133,15 +133,15 @@ def timeline(
         if own == scheme and at == drive
     ]
     drawn = checked if checked is not None else list(range(max((columns["die"][row] for row in rows), default=-1) + 1))
-    first_ms = min((columns[start][row] / MS for row in rows), default=0.0)
+    first_ms = min((columns[start][row] / NS_PER_MS for row in rows), default=0.0)
     begin_ms = from_ms if from_ms is not None else first_ms if to_ms is None or first_ms < to_ms else 0.0
-    last_ms = max((columns["end_ns"][row] / MS for row in rows), default=run_ms)
+    last_ms = max((columns["end_ns"][row] / NS_PER_MS for row in rows), default=run_ms)
     end_ms = to_ms if to_ms is not None else last_ms if last_ms > begin_ms else run_ms
     places = {die: place for place, die in enumerate(drawn)}
     # A command of several planes has several rows, but is one span.
     spans: dict[str, dict[tuple[int, float, float], None]] = {kind: {} for kind in _KINDS}
     for row in rows:
-        start_ms, until_ms = columns[start][row] / MS, columns["end_ns"][row] / MS
+        start_ms, until_ms = columns[start][row] / NS_PER_MS, columns["end_ns"][row] / NS_PER_MS
         place = places.get(columns["die"][row])
         if place is not None and until_ms > begin_ms and start_ms < end_ms:
             spans[kind_of(columns, row)][place, start_ms, until_ms] = None
@@ -195,10 +195,10 @@ def _checked_dies(result: Runs, scheme: str, of: str, dies: Sequence[int] | None
 
 
 def _check_window(result: Runs, scheme: str, from_ms: float | None, to_ms: float | None) -> float:
-    """Return the end of the run in milliseconds. Refuse a window without a time of the run."""
+    """Return the end of the run in milliseconds. Refuse a window that is empty or begins after the run."""
     report = result[scheme]
     warmup = report.get("warmup")
-    run_ms: float = ((warmup["end_ns"] if warmup else 0) + report["simulated_ns"]) / MS
+    run_ms: float = ((warmup["end_ns"] if warmup else 0) + report["simulated_ns"]) / NS_PER_MS
     if from_ms is not None and from_ms >= run_ms:
         message = f"from_ms: nothing runs from {from_ms:g} ms on: the run ends at {run_ms:g} ms"
         raise ValueError(message)
@@ -245,7 +245,7 @@ def _value(series: dict[str, list[Any]], rows: list[int], what: str, start_ns: i
     if what == "iops":
         return ratio(total("requests_done") * _S, series["time_ns"][rows[-1]] - start_ns)
     if what == "response_mean_ms":
-        return ratio(total("response_sum_ns") / MS, total("requests_done"))
+        return ratio(total("response_sum_ns") / NS_PER_MS, total("requests_done"))
     if what == "write_amplification":
         programmed = sum(map(total, _PROGRAMMED))
         return ratio(programmed, total("units_written"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-MS = 1e6
+NS_PER_MS = 1e6
 
 _METRICS = {
     "iops": "requests a second",
@@ -45,7 +45,7 @@ _KEYS = {
     "case": "workload",
     "cell": "",
 }
-_UNITS = {"_ns": ("ms", MS), "_bytes_per_s": ("MB/s", 1e6), "_bytes": ("MiB", 2.0**20), "_percent": ("%", 1.0)}
+_UNITS = {"_ns": ("ms", NS_PER_MS), "_bytes_per_s": ("MB/s", 1e6), "_bytes": ("MiB", 2.0**20), "_percent": ("%", 1.0)}
 _ABBREVIATIONS = {"gc": "GC", "iops": "IOPS", "dram": "DRAM"}
 
 

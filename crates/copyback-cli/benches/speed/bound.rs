@@ -22,8 +22,9 @@ struct Log {
     units_per_block: u32,
     /// Where the next page goes.
     head: u32,
-    /// The block that is collected next, and blocks that are erased.
+    /// The block that is collected next.
     tail: u32,
+    /// Erased blocks.
     free_blocks: u32,
     pages_written: u64,
 }
@@ -100,7 +101,7 @@ impl Log {
     }
 }
 
-/// Pages a second of processor time, those that are moved included, of a log with such tables.
+/// Pages that a log with such tables writes in a second of processor time, moved pages included.
 pub fn pages_per_second(units: u32, blocks: u32, units_per_block: u32) -> f64 {
     let mut log = Log::new(units, blocks, units_per_block);
     (0..units).for_each(|unit| log.append(unit));

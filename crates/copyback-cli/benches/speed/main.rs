@@ -1,8 +1,8 @@
-//! How fast is one core? Prints the four figures of docs/performance.md, and beside those that write pages the bound of
-//! this machine (`bound`); `cargo bench -- timed` runs those whose name holds the word.
+//! How fast is one core? Prints figures (a) to (d) of docs/performance.md and, below (b), the bound of this machine
+//! (`bound`). `cargo bench -- timed` runs the figures whose names contain the word.
 //!
-//! Times are those of the processor, and each figure is the best of a few rounds: whatever else the machine does can
-//! only make a round slower.
+//! Times are those of the processor. Each rate is the best of a few rounds: whatever else the machine does can only
+//! make a round slower. (d) is measured once.
 
 mod bound;
 
@@ -33,7 +33,7 @@ fn config(preset: &str, settings: &str) -> RunConfig {
     config
 }
 
-/// Random reads and writes of 4 KiB.
+/// Random writes of 4 KiB.
 struct Random {
     left: u64,
     units: u64,
@@ -57,7 +57,7 @@ fn writes(config: &RunConfig, requests: u64) -> Box<Random> {
     Box::new(Random { left: requests, units, stream: rng::stream(1, "bench.writes") })
 }
 
-/// The best of `rounds`, in operations a second; a round says how many operations it took how long.
+/// The best of `rounds`, in operations a second. A round returns its number of operations and its seconds.
 fn best(rounds: usize, mut round: impl FnMut() -> (u64, f64)) -> f64 {
     best_of(rounds, || {
         let (operations, seconds) = round();

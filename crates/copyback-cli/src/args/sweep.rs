@@ -12,7 +12,7 @@ pub struct SweepArgs {
     /// TOML file: device(s), schemes, workload(s) or `case`, `set`, `vary`, seed(s), requests, warmup
     pub file: PathBuf,
     /// The table to write, a row for each run; the same table as .csv and the journal are written next to it [default:
-    /// the file's name in this folder]
+    /// the sweep file's name, in the working folder]
     #[arg(long, value_name = "FILE.parquet")]
     pub out: Option<PathBuf>,
     /// Schemes of every cell instead of the file's: names, TOML files, or NAME=SCHEME for a renamed copy; `--set
@@ -110,8 +110,8 @@ pub struct CellArgs {
     /// `steady`: until the rule of the SNIA PTS holds [default: the warm-up of the file or of the workload]
     #[arg(long, value_name = "REQUESTS|TIME|steady")]
     pub warmup: Option<Warmup>,
-    /// Folder of the recorded traces that files name; without it, a paper's experiments skip those traces [default: the
-    /// file's own folder]
+    /// Folder of the recorded traces that files name [default: the file's own folder; a paper's experiments skip
+    /// recorded traces]
     #[arg(long, value_name = "DIR")]
     pub traces: Option<PathBuf>,
     /// Ignore earlier results: run every cell again

@@ -174,7 +174,7 @@ fn find(word: &str, numbers: &[Numbers]) -> Result<String, Failure> {
     }
     let is_there = |name: &str| numbers.iter().any(|of| of.contains_key(name));
     spelled_out(word, is_there).ok_or_else(|| {
-        // The prefix of response times is optional; matched requests are never suggested.
+        // The prefix of response times is optional. Matched requests are suggested only for words with `matched`.
         let names = || numbers.iter().flat_map(|of| of.keys()).map(String::as_str);
         let short: Vec<String> = names().filter_map(short_of).collect();
         let short = short.iter().map(String::as_str);

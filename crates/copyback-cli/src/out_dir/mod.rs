@@ -68,7 +68,7 @@ fn no_file(path: &Path, data: &std::fs::Metadata) -> Failure {
         _ if data.is_symlink() => "a link",
         _ => "no ordinary file",
     };
-    let message = format!("{} is {what}, where a result of a run is to be or was", path.display());
+    let message = format!("{} is {what}, but a run writes a result file of this name", path.display());
     Failure::input(message).with_help("move it away, or name another folder: --out")
 }
 

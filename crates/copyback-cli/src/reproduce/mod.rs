@@ -102,7 +102,7 @@ fn journal_of(name: &str, folder: &Path) -> PathBuf {
     folder.join(format!("{name}.journal"))
 }
 
-/// How the journal names what it belongs to.
+/// The pattern of the tables' names, by which a journal knows whether it belongs to them.
 fn tables_of(name: &str) -> String {
     format!("{name}-*.parquet")
 }

@@ -75,7 +75,7 @@ fn parity(array: &ArrayReport) -> Vec<(&'static str, String)> {
     if volume.gc_aware_reads + volume.gc_aware_waits > 0 {
         rows.push((
             "reads around GC",
-            format!("{}, and {} that could not", count(volume.gc_aware_reads), count(volume.gc_aware_waits)),
+            format!("{}; {} waited instead", count(volume.gc_aware_reads), count(volume.gc_aware_waits)),
         ));
     }
     if volume.degraded_reads > 0 {

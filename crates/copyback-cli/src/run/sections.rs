@@ -43,7 +43,7 @@ pub(super) fn requests(report: &Report) -> String {
     if report.held_by_transaction_limit > 0 {
         rows.push((
             "held back",
-            format!("{}, by the limit of pages at once", counted(report.held_by_transaction_limit, "request")),
+            format!("{}, by the drive's limit of transactions", counted(report.held_by_transaction_limit, "request")),
         ));
     }
     facts(rows)
@@ -139,7 +139,7 @@ pub(super) fn collection(report: &Report) -> String {
     ];
     if flash.preemptions > 0 {
         rows.push((
-            "went first",
+            "preemptions",
             format!("{} of the host, between steps of collections", counted(flash.preemptions, "command")),
         ));
     }
@@ -191,7 +191,7 @@ pub(super) fn map_in_flash(map: &MapReport) -> String {
         (
             "updated",
             format!(
-                "{}, as data moved whose entries were not in DRAM; {} still to be updated",
+                "{}, because the entries of moved data were not in DRAM; {} still to be updated",
                 count(later),
                 count(map.pages_owed)
             ),

@@ -35,7 +35,7 @@ fn share(series: &[Sample], of: fn(&Sample) -> Option<f64>) -> Option<String> {
         return None;
     }
     if samples == 0 {
-        return Some("none was seen".into());
+        return Some("none: the task had no work in any sample".into());
     }
     let (mean, highest) = (at_work().sum::<f64>() / samples as f64, at_work().fold(0.0, f64::max));
     let time = percent(samples as f64 / seen.len() as f64);

@@ -21,11 +21,11 @@ struct Row<'a> {
     scheme: &'a str,
     /// Its index among the schemes.
     at: usize,
-    /// One for each seed that is asked for.
+    /// One for each seed that the conditions select.
     runs: Vec<&'a RunResult>,
 }
 
-/// Whether the seed of a cell is asked for.
+/// Whether the conditions on `seed` select this seed.
 fn is_asked_for(seed: u64, tests: &[Test]) -> bool {
     let of_seeds = tests.iter().filter(|test| test.asked.source == Source::Seed);
     of_seeds.into_iter().all(|test| test.comparison.holds(seed.to_string().as_str(), test.text.as_str()))
@@ -44,7 +44,7 @@ impl Row<'_> {
         self.runs.iter().filter_map(|run| run.too_few(name)).min()
     }
 
-    /// Whether it meets a condition: by its mean over seeds, and by its text with every seed.
+    /// Whether it meets a condition: a number by its mean over seeds, a text if the texts of all seeds meet it.
     fn standing_to(&self, test: &Test) -> Standing {
         let source = &test.asked.source;
         let holds =
@@ -57,7 +57,7 @@ impl Row<'_> {
         }
     }
 
-    /// The same to all conditions.
+    /// Its standing to all conditions together.
     fn standing(&self, tests: &[Test]) -> Standing {
         tests.iter().fold(Standing::Meets, |worst, test| worst.and(self.standing_to(test)))
     }
@@ -247,7 +247,7 @@ fn note_of_ideals(kept: &[&Row<'_>]) -> String {
     format!("Not counted: {rows} of {schemes} (marked *), whose collections take zero time; no real drive can\n")
 }
 
-/// The note that means meet a condition, but not both ends of their intervals.
+/// The note on rows whose mean meets a condition, while an end of its interval does not.
 fn note_of_intervals(shown: &[&Row<'_>], tests: &[Test]) -> String {
     let mut text = String::new();
     for test in tests {
@@ -359,12 +359,12 @@ fn first_of(names: Vec<String>) -> String {
     names.into_iter().take(NAMED_MAX).collect::<Vec<_>>().join(", ") + &more
 }
 
-/// The least or the most of the rows that are left, and all that have it.
+/// The least or the greatest value of these rows, and the rows that have it.
 fn best_of(rows: &[&Row<'_>], asked: &ShownColumn, is_most: bool) -> String {
     let value = |row: &Row<'_>| row.number(&asked.source).map(|mean| mean.value);
     let what = if is_most { "Most" } else { "Least" };
     let Some(best) = extreme(rows.iter().copied(), asked, is_most) else {
-        return format!("\n{what} `{}`: no such row has one\n", asked.title);
+        return format!("\n{what} `{}`: none of these rows has a value\n", asked.title);
     };
     let alike: Vec<String> = rows.iter().filter(|row| value(row) == Some(best)).map(|row| row.name()).collect();
     let shown = match asked.source {
@@ -423,7 +423,7 @@ fn note_of_missing(rows: &[Row<'_>], asked: &[ShownColumn], tests: &[Test]) -> S
         let is_missing = |row: &&&Row<'_>| row.number(&asked.source).is_none() && row.too_few(&asked.source).is_none();
         let missing = counted_rows(rows).iter().filter(is_missing).count();
         if missing > 0 {
-            let so = if is_tested(asked, tests) { ", which meets no condition" } else { "" };
+            let so = if is_tested(asked, tests) { ", so that its condition cannot be judged there" } else { "" };
             let rows = counted(missing as u64, "row");
             text.push_str(&format!("\nNote: no `{}` in {rows}{so}\n", asked.title));
         }

@@ -52,7 +52,7 @@ pub struct Swept {
     results: Vec<CellResult>,
     /// The table that was printed, for LaTeX.
     pub latex: String,
-    /// Whether its table went to standard output, so that the text is not printed there.
+    /// Whether its table or its LaTeX went to standard output, so that the text is not printed there.
     is_stdout_taken: bool,
 }
 
@@ -191,7 +191,7 @@ fn check_outputs(
     latex.map_or(Ok(()), files::check_output)?;
     let mut outputs = vec![Output::new("the table", out)];
     outputs.extend(journal.map(|journal| Output::new("the journal", journal)));
-    // A table that is called .csv is refused for that.
+    // If the table itself is called .csv, `refuse_other_format` refuses it with a better message.
     let text = Some(table::text_beside(out)).filter(|text| journal.is_some() && text != out);
     outputs.extend(text.map(|text| Output::new("the table as text", text)));
     outputs.extend(journal.map(|_| Output::new("the table of response times", latencies::path_beside(out))));

@@ -64,8 +64,11 @@ const COLUMNS: &[Column] = &[
     },
 ];
 
-/// The order in which columns are kept if there is no room for all. The highest index is the column of verdicts,
-/// which follows [`COLUMNS`].
+/// The last column, after [`COLUMNS`]: the verdicts on steadiness. The table's file has them under this name.
+const VERDICTS: &str = "steady";
+
+/// The order in which columns are kept if there is no room for all. The label has index 0, [`COLUMNS`] follow, and the
+/// highest index is the column of verdicts.
 const BY_IMPORTANCE: &[usize] = &[1, 2, 9, 4, 7, 8, 6, 3, 5];
 
 /// The table: for each cell a line with its label, and below it a line for each scheme. The last lines name the columns
@@ -78,11 +81,14 @@ pub fn table(results: &SweepResults<'_>, terminal_columns: usize) -> String {
         return text;
     }
     left_out.sort_unstable();
-    let names: Vec<&str> = left_out.iter().map(|column| COLUMNS[column - 1].name).collect();
+    let name = |index: &usize| COLUMNS.get(index - 1).map_or(VERDICTS, |column| column.name);
+    let names: Vec<&str> = left_out.iter().map(name).collect();
     let left_out = format!("Left out in {terminal_columns} columns: {}", names.join(", "));
     let left_out = wrapped(&left_out, terminal_columns).join("\n");
-    let remedy = "(--show NAME,... shows them, and the table's file has all)";
-    format!("{text}\n{left_out}\n{remedy}\n")
+    // The change has no column in the file.
+    let of_change = if names.contains(&CHANGE) { "; `change` compares response.all.mean" } else { "" };
+    let remedy = format!("(--show NAME,... shows them, and the table's file has all{of_change})");
+    format!("{text}\n{left_out}\n{}\n", wrapped(&remedy, terminal_columns).join("\n"))
 }
 
 /// All rows and columns: two lines of titles, then cells, each with a line for each scheme.
@@ -92,7 +98,7 @@ pub fn rows(results: &SweepResults<'_>) -> Vec<Vec<Cell>> {
         let titles = COLUMNS.iter().map(of).chain([last]);
         std::iter::once(Cell::default()).chain(titles.map(bold)).collect()
     };
-    let mut rows = vec![heading(|column| column.group, ""), heading(|column| column.title, "steady")];
+    let mut rows = vec![heading(|column| column.group, ""), heading(|column| column.title, VERDICTS)];
     for group in SeedGroup::all(results) {
         rows.push(vec![bold(&group.label)]);
         let first = group.runs(results, 0);
@@ -138,14 +144,14 @@ fn steadiness(runs: &[&RunResult]) -> String {
     steady::short_of_runs(&runs.iter().map(|run| run.steady).collect::<Vec<_>>())
 }
 
-/// What the lines of errors are; nothing if each cell has a seed of its own.
+/// Explains the lines of errors; empty if no cell has several seeds.
 pub fn note_of_seeds(results: &SweepResults<'_>) -> String {
     let seeds = SeedGroup::all(results).iter().map(|group| group.cells.len()).max().unwrap_or(1);
     if seeds < 2 {
         return String::new();
     }
     format!(
-        "\nMeans over {seeds} seeds; +/- is half of the 95 % interval of a mean (Student's t), and of a percentile at least\n\
-         the width of the histogram's bin that it is read from. `{CHANGE}` is the mean of the changes with each seed\n"
+        "\nMeans over {seeds} seeds; +/- is half of the 95 % interval of a mean (Student's t), for a percentile at\n\
+         least the width of its bin in the histogram. `{CHANGE}` is the mean of the changes with each seed\n"
     )
 }

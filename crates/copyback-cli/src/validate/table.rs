@@ -75,7 +75,7 @@ fn row(gate: &Judged, source: usize, reason: char) -> Vec<Cell> {
     ]
 }
 
-/// Four significant digits.
+/// Four significant digits; at most three decimals, and all digits before the point.
 fn number(value: f64) -> String {
     match value.abs() {
         v if v < 9.9995 => format!("{value:.3}"),

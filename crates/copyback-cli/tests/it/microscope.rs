@@ -49,7 +49,7 @@ fn what_cannot_be_seen_is_refused() {
     refused(&[ARRAY, &["--microscope-for", "5 ms"]].concat(), &["--microscope <FILE>"]);
     refused(&[ARRAY, &["--microscope-drives", "2"]].concat(), &["--microscope <FILE>"]);
     refused(&of_array(&["--microscope-drives", "5"]), &["the array has 4 drives", "from 0 to 4"]);
-    refused(&of_array(&["--microscope-for", "0 s"]), &["nothing happens in no time", "300 ms"]);
+    refused(&of_array(&["--microscope-for", "0 s"]), &["the time is zero", "300 ms"]);
     refused(&of_array(&["--microscope-for", "5"]), &["needs a unit of time"]);
     refused(&of_array(&["--timeline", "-"]), &["--timeline - and --microscope -", "give one of them a file"]);
     refused(&["compare", "--microscope", "-"], &["unexpected argument"]);

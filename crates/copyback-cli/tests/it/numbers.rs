@@ -116,7 +116,7 @@ fn results_of_each_of_several_workloads_have_the_columns_that_are_asked_for() {
     };
     // The usual columns have the median.
     let usual = each(&output(&["run", file]));
-    assert!(usual.contains("p50") && usual.contains("p99.9") && usual.contains("of it GC"), "{usual}");
+    assert!(usual.contains("p50") && usual.contains("p99.9") && usual.contains("GC part"), "{usual}");
     let chosen = each(&output(&["run", file, "--show", "p90,max"]));
     assert!(has_heading(&chosen, &["p90", "max", "p90", "max"]) && !chosen.contains("p99"), "{chosen}");
     let report = &json(&["run", file])["results"][0]["report"];

@@ -234,7 +234,7 @@ fn notes_count_the_rows_that_the_first_line_counts() {
     let text = place.asked(&["--where", "read.p99_99 < 1 s"]);
     assert!(text.contains("None of 1 row can be judged") && text.contains("has no value in 1 row,"), "{text}");
     let text = place.asked(&["--where", "write.mean < 1 s"]);
-    assert!(text.contains("no `write.mean` in 1 row, which meets no condition"), "{text}");
+    assert!(text.contains("no `write.mean` in 1 row, so that its condition cannot be judged there"), "{text}");
     let csv = std::fs::read_to_string(place.path("grid.csv")).unwrap();
     let titles: Vec<&str> = csv.lines().next().expect("titles").split(',').collect();
     let at = titles.iter().position(|title| *title == "response.write.mean_ns").expect("a column");

@@ -198,7 +198,7 @@ fn a_table_whose_lengths_cannot_be_is_refused_before_it_takes_memory() {
     let header = [0x15, 0, 0x15, 0xfe, 0xff, 0xff, 0xff, 0x0f, 0x15, 2, 0];
     let pages = [&whole[..4], &header, &whole[4 + header.len()..]].concat();
     for (bytes, says) in [
-        (footer, "its footer has an end, a list or a depth that cannot be"),
+        (footer, "its footer has an impossible end, list or depth"),
         (pages, "the page at byte 4 has an impossible header"),
     ] {
         std::fs::write(&table, bytes).unwrap();

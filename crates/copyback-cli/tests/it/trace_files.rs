@@ -269,6 +269,7 @@ fn mqsims_configuration_is_converted() {
          collections only",
         "# Suspend_Erase_Time = 700000: nanoseconds; commands.suspend.latency, which holds for programs, too",
         "# PCIe_Lane_Count = 4: no such setting here",
+        "# Page_Read_Latency_CSB = 1: blocks of this Flash_Technology lack such pages",
     ] {
         assert!(text.lines().any(|known| known == line), "{line}: {text}{}", error_text(&output));
     }
@@ -307,6 +308,41 @@ fn mqsims_configuration_is_converted() {
     ] {
         let (_folder, wrong) = file("wrong.xml", content);
         refused(&["device", "from-mqsim", &wrong], &[says]);
+    }
+}
+
+/// No parameter is lost: the converted device names each element of the file that holds a value.
+#[test]
+fn each_parameter_of_mqsim_is_converted_or_explained() {
+    let without = |name: &str| {
+        let kept = SSD_CONFIG.lines().map(|line| line.replace(&format!("<{name}>"), &format!("<Old_{name}>")));
+        kept.map(|line| line.replace(&format!("</{name}>"), &format!("</Old_{name}>")) + "\n").collect::<String>()
+    };
+    let configurations = [
+        SSD_CONFIG.to_owned(),
+        SSD_CONFIG.replace("MLC", "SLC"),
+        SSD_CONFIG.replace("MLC", "TLC"),
+        SSD_CONFIG.replace(">0.005000<", ">0.5<"),
+        SSD_CONFIG.replace(">0.05000<", ">0<"),
+        without("GC_Exec_Threshold"),
+        without("Channel_Transfer_Rate"),
+        without("Flash_Technology"),
+    ];
+    for content in configurations {
+        let (_folder, path) = file("ssdconfig.xml", content.as_bytes());
+        let output = copyback(&["device", "from-mqsim", &path]);
+        let text = output_text(&output);
+        let mut count = 0;
+        let without_comments = content.replace("<!-- <Flash_Channel_Count>99</Flash_Channel_Count> -->", "");
+        for element in without_comments.split("</").skip(1) {
+            let name = element.split('>').next().unwrap();
+            // The technology decides which times of pages are converted.
+            if !name.ends_with("_Set") && !name.ends_with("Flash_Technology") {
+                assert!(text.contains(name), "{name}: {text}{}", error_text(&output));
+                count += 1;
+            }
+        }
+        assert!(count >= 20, "{count} parameters in {content}");
     }
 }
 

@@ -102,6 +102,26 @@ fn a_sweep_says_what_there_is_no_room_for() {
     }
 }
 
+/// A long name leaves room for no column, not even for the verdicts. The program shows each column that it names.
+#[test]
+fn each_column_that_is_left_out_can_be_shown() {
+    let folder = tempfile::tempdir().unwrap();
+    let name = "a".repeat(70);
+    let (file, out) = grid(folder.path(), GRID);
+    let sweep = ["sweep", &file, "--out", &out, "--schemes", &format!("baseline,{name}=pgc")];
+    let text = output(&sweep);
+    let (_, below) = text.split_once("\nLeft out in 80 columns: ").expect("a line of what is left out");
+    let (names, _) = below.split_once("\n(--show").expect("a remedy");
+    let names: Vec<&str> = names.split([',', '\n', ' ']).filter(|name| !name.is_empty()).collect();
+    assert!(names.contains(&"steady") && names.len() > 6, "{text}");
+    assert!(names.contains(&"change") && below.contains("`change` compares\nresponse.all.mean)"), "{text}");
+    let names: Vec<&str> = names.into_iter().filter(|name| *name != "change").collect();
+    let shown = output(&[&sweep[..], &["--show", &names.join(",")]].concat());
+    for name in names {
+        assert!(shown.contains(name), "{name}: {shown}");
+    }
+}
+
 /// Twelve columns are of several tables, each with the names of its rows.
 #[test]
 fn columns_that_a_reader_chooses_fit_eighty() {

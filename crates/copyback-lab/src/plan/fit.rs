@@ -268,12 +268,12 @@ fn refuse_unscalable(planned: &Planned) -> Result<(), Failure> {
 fn measured_of_several(tenants: &Tenants, seed: u64, known: &mut Footprints) -> Result<Footprint, Failure> {
     let mut end_bytes = 0;
     for tenant in tenants.values() {
-        let start = match tenant.terms.region_start {
+        let start = match tenant.settings.region_start {
             None => Some(0),
             Some(Part::Size(bytes)) => Some(bytes.0),
             Some(_) => None,
         };
-        let size = match (tenant.terms.region_size, &tenant.spec.trace) {
+        let size = match (tenant.settings.region_size, &tenant.spec.trace) {
             (Some(Part::Size(bytes)), _) => Some(bytes.0),
             (None, Some(_)) => Some(measured(&tenant.spec, seed, known)?.end_bytes),
             _ => None,

@@ -29,7 +29,7 @@ pub struct AllocationView {
     unit: Option<u64>,
     /// The channel that the page has to stay on, if the drive has parity.
     channel: Option<u32>,
-    /// Flash requests that wait at each die, also for its space, and 1 more while it executes a command: `uint32`.
+    /// Flash requests that wait at each die or for its space, plus 1 while the die executes a command: `uint32`.
     queued: Py<PyAny>,
     /// Pages of each die that the host may write before it has to wait for space; if a collection moves the page, the
     /// planes of each die that can take it: `uint32`.

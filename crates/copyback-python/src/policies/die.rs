@@ -93,8 +93,8 @@ impl DieView {
         })?
     }
 
-    /// The first request of a class in the die's queue, or the first for a plane of the die: `(came, arrival_ns, units,
-    /// is_urgent, plane or None)`; `None` if there is none.
+    /// The first read or write in the die's queue, or the first for a plane of the die: `(came, arrival_ns, units,
+    /// is_urgent, plane or None)`; `None` if there is none. Always `None` for `"gc"`.
     #[pyo3(signature = (class_, plane = None))]
     fn first(&self, class_: &str, plane: Option<u32>) -> PyResult<Option<Request>> {
         let class = class_named(class_)?;
@@ -172,8 +172,8 @@ impl OrderPolicy for OrderOf {
 pub struct PreemptionView {
     /// The collection's next step: `"read"`, `"program"`, `"erase"`, or `"elsewhere"` while it works on another die.
     step: &'static str,
-    /// How low free blocks are. 1: all requests may preempt. 2: below the hard watermark; writes may not preempt. 3:
-    /// below it, and an urgent write waits, or `preemption.at_hard` is `"all"`; no request may preempt.
+    /// How low free blocks are. 1: not below the hard watermark; all requests may preempt. 2: below it; writes may not
+    /// preempt. 3: below it, if an urgent write waits or `preemption.at_hard` is `"all"`; no request may preempt.
     state: u8,
     /// Whole pages that the collection has moved.
     pages_moved: u32,

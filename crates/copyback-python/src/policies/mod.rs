@@ -68,7 +68,7 @@ impl SuppliedPolicy {
         &self.name
     }
 
-    /// Ends the policy: interrupts calls under way, and lets the object go, which results may still refer to.
+    /// Ends the policy: interrupts calls under way. Also drops the user's object, because results may keep this value.
     fn close(&self, py: Python<'_>) {
         interrupts::interrupt(py, Some(self.id));
         let object = self.source.lock().unwrap_or_else(PoisonError::into_inner).take();
@@ -138,7 +138,7 @@ impl Maker {
     /// The policy of one more drive.
     fn make(&self, py: Python<'_>) -> Object {
         let policy = self.policy.lock().unwrap_or_else(PoisonError::into_inner).as_ref().map(|own| own.clone_ref(py));
-        // A closed policy has a caller that waits no longer.
+        // The policy is closed: its caller no longer waits for the run.
         let Some(policy) = policy else { copyback::run::stop() };
         let policy = policy.bind(py);
         let call = Call::begin(self.id);

@@ -20,9 +20,9 @@ pub struct SharesView {
     free_blocks_target: u64,
     /// Reads and writes of the host, in logical pages, that wait or are under way.
     outstanding: u64,
-    /// Logical pages that the host has read so far.
+    /// Logical pages of the reads that have arrived so far.
     reads: u64,
-    /// Logical pages that the host has written so far.
+    /// Logical pages of the writes that have arrived so far.
     writes: u64,
     /// The highest read count of a block, if reads are counted.
     reads_max: u64,

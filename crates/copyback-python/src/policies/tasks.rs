@@ -23,7 +23,7 @@ use std::sync::Arc;
 pub struct TaskView {
     /// Units of each block that hold the newest version of their data: `uint16`.
     valid: Py<PyAny>,
-    /// Units of each block that are programmed, padded, skipped, or about to be: `uint16`.
+    /// Units of each block that are programmed, padded or skipped, programs in progress included: `uint16`.
     written: Py<PyAny>,
     /// The state of each block, a `BlockState`: `uint8`. Only blocks that are `FULL` can be relocated.
     state: Py<PyAny>,

@@ -5,14 +5,14 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 
 thread_local! {
-    static KNOWN: Known = Known::new();
+    static REGISTRATION: ThreadRegistration = ThreadRegistration::new();
 }
 
 /// Registers this thread with Python for as long as the thread lives. Otherwise each call would create Python's thread
 /// state anew, with memory from the system for its stack; that took 10 of 16 us a call.
-struct Known(Option<(ffi::PyGILState_STATE, *mut ffi::PyThreadState)>);
+struct ThreadRegistration(Option<(ffi::PyGILState_STATE, *mut ffi::PyThreadState)>);
 
-impl Known {
+impl ThreadRegistration {
     fn new() -> Self {
         // SAFETY: the interpreter exists, because one of its policies is called. A thread that it does not know may
         // take the GIL, and releases it at once.
@@ -26,7 +26,7 @@ impl Known {
     }
 }
 
-impl Drop for Known {
+impl Drop for ThreadRegistration {
     fn drop(&mut self) {
         let Some((before, state)) = self.0 else { return };
         // SAFETY: the state is this thread's, and nothing on it runs Python any more; without an interpreter there is
@@ -43,6 +43,6 @@ impl Drop for Known {
 /// Takes the GIL on a thread of a run.
 pub fn attach<R>(with: impl FnOnce(Python<'_>) -> R) -> R {
     exit::stop_if_ending();
-    KNOWN.with(|_| ());
+    REGISTRATION.with(|_| ());
     Python::attach(with)
 }

@@ -46,7 +46,7 @@ impl TriggerView {
         self.drive.with(|drive| drive.geometry().planes)
     }
 
-    /// Flash requests that wait at a die of the drive, also for its space, and 1 more while it executes a command.
+    /// Flash requests that wait at a die of the drive or for its space, plus 1 while the die executes a command.
     fn queued(&self, die: u32) -> PyResult<u32> {
         self.drive.with(|drive| {
             let queued = (die < drive.geometry().dies).then(|| drive.queued(DieId(die)));

@@ -116,7 +116,7 @@ impl VictimView {
         self.field(py, 0)
     }
 
-    /// Units of each block that are programmed, padded, skipped, or about to be: `uint16`.
+    /// Units of each block that are programmed, padded or skipped, programs in progress included: `uint16`.
     #[getter]
     fn written(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         self.field(py, 1)

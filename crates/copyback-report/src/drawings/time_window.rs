@@ -53,7 +53,7 @@ impl Window {
     }
 }
 
-/// As much time is drawn before and after a request as its response time divided by this.
+/// The time drawn before a request, and after it, is its response time divided by this.
 const MARGIN: u64 = 5;
 
 impl Span {
@@ -158,7 +158,7 @@ pub fn of_work(span: Span, commands: &[CommandRecord]) -> Option<Span> {
 /// Most commands of a window. They take up to 1 GB of memory while a trace is written.
 const DRAWN_MAX: usize = 250_000;
 
-/// Refuses a time window with more commands than a drawing has.
+/// Refuses a time window with more than [`DRAWN_MAX`] commands.
 pub fn refuse_too_many(spans: [Option<Span>; 2], commands: &[CommandRecord]) -> Result<(), Failure> {
     for (what, narrow, span) in
         [("--timeline", "--timeline-from and --timeline-to", spans[0]), ("--perfetto", "--perfetto-for", spans[1])]

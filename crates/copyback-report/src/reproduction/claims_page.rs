@@ -39,7 +39,7 @@ struct ClaimRow {
     cells: Vec<Cell>,
 }
 
-/// One of the runs that a claim compares.
+/// A cell in which a claim is measured.
 #[derive(Deserialize)]
 struct Cell {
     effect: Option<f64>,
@@ -138,8 +138,8 @@ impl ClaimRow {
     }
 }
 
-/// The headlines that count under other decisions: a line for each document, with its settings, and a column for each
-/// headline. Italics: the headline does not hold in size, or a control shows it, too. `-`: the document lacks it.
+/// The counted headlines, measured under other decisions: a line for each document, with its settings, and a column for
+/// each headline. Italics: the headline does not hold in size, or a control shows it, too. `-`: the document lacks it.
 pub fn sensitivity(decided: &Headlines, others: &[Headlines]) -> String {
     let headlines: Vec<&Headline> = decided.counted().collect();
     let column = |headline: &&Headline| format!(" {}: {} ({}) |", headline.figure, headline.text, headline.published);

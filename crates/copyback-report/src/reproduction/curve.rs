@@ -211,7 +211,7 @@ impl Panel<'_> {
     }
 }
 
-/// How dark each world's value is: by rank, so that ranges of factors are as readable as others.
+/// How dark each world's value is: by rank, so that values which differ by factors can be told apart, too.
 fn shades(document: &Worlds, decision: usize) -> Vec<(usize, f64)> {
     let mut worlds: Vec<(usize, f64)> =
         document.worlds.iter().map(|row| (row.world, row.numbers[decision].unwrap_or(0.0))).collect();

@@ -1,4 +1,4 @@
-//! When each die was busy: its share of short intervals.
+//! When each die was busy: the busy share of each short interval.
 
 use super::Detail;
 use super::distribution::rounded;
@@ -18,7 +18,7 @@ pub struct DieActivity {
     layers: Vec<(&'static str, BTreeMap<String, Busy>)>,
 }
 
-/// The layers of the map.
+/// The layers of the heat map of dies, one for each kind of work.
 pub const COLLECTIONS: &str = "collections";
 const HOST: &str = "host";
 const GC: &str = "gc";

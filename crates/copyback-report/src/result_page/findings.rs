@@ -135,12 +135,12 @@ fn best_of_workloads(rows: &[Row], verdicts: &[Verdict]) -> Vec<String> {
 pub const AFTER_LAST_REQUEST: &str = "write_amplification.after_last_request";
 
 /// Least ratio of programs after the last request to programs before it that a page states.
-const PUT_OFF_MIN: f64 = 0.05;
+const POSTPONED_SHARE_MIN: f64 = 0.05;
 
 /// States that rows postponed programs until after the last request, which their write amplification excludes.
 fn postponed(rows: &[Row]) -> String {
     let share = |row: &Row| Some(row.number(AFTER_LAST_REQUEST)? / row.number("write_amplification.total")?);
-    let shares = rows.iter().filter_map(|row| Some((row, share(row).filter(|share| *share >= PUT_OFF_MIN)?)));
+    let shares = rows.iter().filter_map(|row| Some((row, share(row).filter(|share| *share >= POSTPONED_SHARE_MIN)?)));
     match shares.max_by(|a, b| a.1.total_cmp(&b.1)) {
         Some((row, share)) => format!(
             "Write amplification excludes programs after the last request: up to {} of those before, under {}.",

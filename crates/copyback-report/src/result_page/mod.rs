@@ -58,7 +58,7 @@ impl Detail {
         self.of(320, 40)
     }
 
-    /// Dies of the map.
+    /// Dies of the heat map.
     fn dies(self) -> usize {
         self.of(256, 16)
     }

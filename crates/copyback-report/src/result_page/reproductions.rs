@@ -23,7 +23,7 @@ pub struct ReproductionDocument {
 }
 
 /// Whether a file of a folder is such a document, by its name.
-pub fn is_named_so(path: &Path) -> bool {
+pub fn has_document_name(path: &Path) -> bool {
     let name = path.to_string_lossy();
     name.ends_with(CLAIMS) || name.ends_with(HEADLINES) || (name.ends_with(".json") && name.contains("-worlds"))
 }

@@ -16,7 +16,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-/// Far more than any run writes: what is read takes many times as much memory as its text.
+/// Largest size of a document, far above that of any run: parsed values take many times the memory of their text.
 const DOCUMENT_BYTES_MAX: u64 = 64 << 20;
 
 /// The most values of a document, counted by its commas and brackets: each takes some hundred bytes of memory.
@@ -155,7 +155,7 @@ fn of_folder(folder: &Path) -> Result<Kind, Failure> {
     let entries = std::fs::read_dir(folder)
         .map_err(|error| Failure::input(format!("cannot read the folder {}: {error}", folder.display())))?;
     let mut claims: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
-    claims.retain(|path| reproductions::is_named_so(path));
+    claims.retain(|path| reproductions::has_document_name(path));
     claims.sort();
     let mut documents = Vec::new();
     for path in claims {

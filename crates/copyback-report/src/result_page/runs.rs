@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Parts of a report that the page shows; the others are as long as a run has drives or bins.
+/// Parts of a report that the page shows. The length of the others grows with the number of drives or bins.
 const SHOWN: [&str; 14] = [
     "warmup",
     "reads",
@@ -48,7 +48,7 @@ pub struct Runs {
 }
 
 impl Runs {
-    /// Those of a document, with the tables of its folder, if it has one.
+    /// Reads the runs of a document, with the tables of its folder, if it has one.
     pub fn read(document: Value, folder: Option<&Path>) -> Result<Self, Failure> {
         let Some(folder) = folder else {
             return Ok(Self { document, series: None, histograms: Histograms::new(), work: None });

@@ -251,7 +251,7 @@ fn replays(config: &Value) -> bool {
     }
 }
 
-/// The name of a row's cell without its seed, which comes last: cells that differ in their seeds only share it.
+/// The name of a row's cell without its seed, which comes last. Cells that differ only in their seeds share this name.
 fn label(table: &Table, name: &str, row: usize) -> String {
     let label = table.shown(name, row);
     let seed = format!(" seed={}", table.shown("seed", row));

@@ -1,6 +1,6 @@
 //! The text that biosnoop prints, of BCC and of libbpf-tools:
-//! `TIME(s) COMM PID DISK T SECTOR BYTES LAT(ms)`. Its option `-Q` adds `QUE(ms)` before the latency, `-P` a letter `P`
-//! for the pattern, and `-t` a time of day at the front.
+//! `TIME(s) COMM PID DISK T SECTOR BYTES LAT(ms)`. Its option `-Q` adds `QUE(ms)` before the latency, `-P` a column `P`
+//! with a letter for the pattern of accesses, and `-t` a time of day at the front.
 //!
 //! A line is printed when a request completes, with the time of the completion. The latency counts from the issue to
 //! the device. A request therefore arrives at `TIME - LAT`: the time in queues of the host before that is excluded. A
@@ -28,7 +28,8 @@ const NO_DISK: &[u8] = b"?";
 /// differences of times matter, and no request takes a day.
 pub(super) const SHIFT_NS: u64 = 86_400_000_000_000;
 
-/// The pattern of accesses: one of its letters. biosnoop leaves no blank between it and a long size.
+/// The column of the pattern of accesses, and its letters: sequential, random, unknown. biosnoop leaves no blank
+/// between a long size and this letter.
 const PATTERN: &[u8] = b"P";
 const PATTERNS: &[u8] = b"SR?";
 
@@ -44,14 +45,14 @@ pub(crate) struct Biosnoop {
     without_disk: u64,
     had_header: bool,
     clock: Clock,
-    without_data: WithoutData,
+    without_data: RequestsWithoutData,
 }
 
 /// Requests that are neither reads, writes, trims nor flushes.
 #[derive(Default)]
-pub(super) struct WithoutData(u64);
+pub(super) struct RequestsWithoutData(u64);
 
-impl WithoutData {
+impl RequestsWithoutData {
     /// Reads a request with these letters of the block layer (`kind`), and counts it unless it is a flush; `None` if
     /// `kind` has other characters.
     pub(super) fn parsed(&mut self, kind: &[u8]) -> Option<Parsed> {
@@ -89,7 +90,7 @@ impl Default for Biosnoop {
             without_disk: 0,
             had_header: false,
             clock: Clock::default(),
-            without_data: WithoutData::default(),
+            without_data: RequestsWithoutData::default(),
         }
     }
 }

@@ -81,7 +81,7 @@ impl Blkparse {
         if is_counted && is_flush(rwbs) { Parsed::Flush } else { Parsed::Other }
     }
 
-    /// Describes a command that is no read, write or trim, from the text after its `rwbs` word.
+    /// Counts a command with data that is no read, write or trim. Returns the meaning of its line.
     fn other(&mut self, action: usize, rwbs: &[u8], text: &[u8]) -> Parsed {
         let parsed = self.without_data(action, rwbs);
         if BlockAction::ALL[action] == self.wanted && !is_flush(rwbs) && has_data(text) {

@@ -64,7 +64,7 @@ fn find_one(file: &str, names: &[String], wanted: &ColumnNames, field: Field) ->
     match (&columns[..], named) {
         ([], Some((key, name))) => {
             let (name, all) = (shown(name.as_bytes()), list(names));
-            let message = format!("{file}: it has no column `{name}`, as `workload.columns.{}` says", key.name);
+            let message = format!("{file}: it has no column `{name}`, which `workload.columns.{}` names", key.name);
             Err(Error::new(message).with_help(format!("its columns are {all}")))
         }
         ([] | [_], _) => Ok(columns.first().copied()),

@@ -52,7 +52,7 @@ pub(crate) struct Csv {
     counts_from_start: bool,
     operations: OpWords,
     ignored: u64,
-    /// Devices by name; `None` before the first device, or if devices are numbers.
+    /// How devices are distinguished, by number or by name; unknown before the first device.
     devices: Devices,
     times: Times,
     decimals: Decimals,
@@ -126,8 +126,8 @@ impl Csv {
             None => Separator::of(line),
         };
         let (is_ordered, mut names) = (ordered.is_some(), ordered.unwrap_or_else(|| names(line)));
-        let is_open = options.columns.set().all(|(key, _)| key.field != Field::Arrival);
-        let dated = if is_open { dated_header::columns(&names, separator, head) } else { None };
+        let is_arrival_unnamed = options.columns.set().all(|(key, _)| key.field != Field::Arrival);
+        let dated = if is_arrival_unnamed { dated_header::columns(&names, separator, head) } else { None };
         if let Some(dated) = dated {
             dated_header::ARRIVAL.clone_into(&mut names[dated.arrival()]);
         }

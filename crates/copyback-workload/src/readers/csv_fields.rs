@@ -62,7 +62,7 @@ impl Decimals {
         })
     }
 
-    /// That commas were read as decimal points.
+    /// The note that commas were read as decimal points.
     pub(super) fn note(&self) -> Option<String> {
         (self.0 == Some(b',')).then(|| "commas in its numbers were read as decimal points".to_owned())
     }
@@ -76,7 +76,7 @@ pub(super) struct Times {
     apart: Option<Apart>,
 }
 
-/// An arrival of which two columns have a part each.
+/// An arrival in two columns: its date, and its time of day.
 struct Apart {
     date_at: usize,
     time_at: usize,

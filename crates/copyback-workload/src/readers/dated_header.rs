@@ -1,4 +1,4 @@
-//! Columns of dates in a table in which no column's name states a unit of time: the values show which they are.
+//! Finds the columns of dates in a table whose names state no unit of time: usual names and the values decide.
 
 use super::separator::Separator;
 use super::{columns, dates, unknown_table};
@@ -33,8 +33,8 @@ pub(crate) fn is_of_times(name: &str) -> bool {
     NAMES.contains(&letters.as_str())
 }
 
-/// The columns of dates; `None` if a name states a time's unit, if several columns may have times, or if a row has no
-/// date there.
+/// The columns of dates: one of dates with times, or one of dates and one of times of day. `None` if a name states a
+/// time's unit, if more columns may have times, or if a row has no date there.
 pub(crate) fn columns(names: &[String], separator: Separator, head: &[u8]) -> Option<DateColumns> {
     if columns::is_header(names.iter().map(String::as_str)) {
         return None;

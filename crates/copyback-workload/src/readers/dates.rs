@@ -1,5 +1,5 @@
-//! Dates and times of ISO 8601: `2026-11-26T17:02:07.5Z`. A blank may replace the `T`, `/` the `-` between numbers, and
-//! an offset such as `+01:00` or `+0100` the `Z`. Without an offset, times are universal time.
+//! Dates and times of ISO 8601: `2026-11-26T17:02:07.5Z`. A blank may replace the `T`. Slashes may replace both `-`. An
+//! offset such as `+01:00` or `+0100` may replace the `Z`. Without an offset, times are universal time.
 
 /// Nanoseconds in a second.
 const SECOND_NS: u64 = 1_000_000_000;
@@ -32,7 +32,7 @@ fn days(year: u64, month: u64, day: u64) -> Option<u64> {
     Some(before_year + before + u64::from(month > 2 && is_leap(year)) + day - 1)
 }
 
-/// Seconds of an offset to universal time, and whether it is ahead of it; `None` if the text is no offset.
+/// Seconds between local and universal time, and whether local time is ahead; `None` if the text is no offset.
 fn offset_s(rest: &[u8]) -> Option<(u64, bool)> {
     let (is_ahead, mut rest) = match rest {
         [] | [b'Z'] => return Some((0, true)),
@@ -62,7 +62,7 @@ pub(crate) fn ns(text: &[u8]) -> Option<u64> {
     universal_s.checked_mul(SECOND_NS)?.checked_add(decimals_ns)
 }
 
-/// Whether a field looks like a date, and is none that is read.
+/// Whether a field looks like a date, but cannot be read as one.
 pub(crate) fn is_wrong(field: &str) -> bool {
     let day = field.split(['T', ' ']).next().unwrap_or_default();
     let parts: Vec<&str> = day.split(['-', '/', '.']).collect();
@@ -102,7 +102,7 @@ fn time_of_day(rest: &mut &[u8]) -> Option<(u64, u64)> {
     let mut decimals_ns = 0;
     if let Some(behind) = rest.strip_prefix(b":") {
         *rest = behind;
-        // A leap second is the sixtieth.
+        // A leap second has the number 60.
         seconds = digits(rest, 2, None).filter(|seconds| *seconds <= 60)?;
         if let Some(behind) = rest.strip_prefix(b".").or_else(|| rest.strip_prefix(b",")) {
             let len = behind.iter().take_while(|byte| byte.is_ascii_digit()).count();

@@ -42,7 +42,7 @@ pub(crate) fn read(text: &[u8], places: u32) -> Option<Decimal> {
     if !rest.is_empty() || whole.is_empty() && decimals.is_empty() {
         return None;
     }
-    // The position of the point among all digits; the first digit that is not zero keeps the loop below short.
+    // The position of the point among all digits. Leading zeros are skipped, which keeps the loop below short.
     let point = i64::try_from(whole.len()).ok()? + exponent + i64::from(places);
     let all = || whole.iter().chain(decimals).map(|byte| u64::from(byte - b'0'));
     let Some(first) = all().position(|digit| digit != 0) else {

@@ -1,7 +1,8 @@
 //! Detects a file's format from its content.
 //!
-//! A format wins only if a request in it is among the examined lines: some formats have so many kinds of lines without
-//! a request that the lines of another format match them.
+//! A format of lines with a request among the examined lines is preferred: some formats have so many kinds of lines
+//! without a request that the lines of another format match them. If no format has a request, a line that can belong to
+//! one format alone decides.
 
 use super::csv;
 use super::foreign;
@@ -60,7 +61,7 @@ pub(crate) fn detect(file: &str, head: &[u8], whole: bool, options: &ReaderOptio
     }
     if head.starts_with(b"PAR1") {
         return Err(Error::new(format!("{file}: it is a Parquet file inside another compression"))
-            .with_help("decompress it first: Parquet is compressed within and has to be read at will"));
+            .with_help("decompress it first: Parquet needs random access, and compresses its own columns"));
     }
     // If columns are named, the file is a table. A header decides the format, even if the rows resemble another format.
     if !options.columns.is_empty() {

@@ -9,12 +9,12 @@ use serde_json::Value;
 const UNITS: [(&str, u64); 4] = [("ns", 1), ("us", 1000), ("ms", 1_000_000), ("s", 1_000_000_000)];
 
 /// The writer's metadata on the columns of a file.
-pub(super) struct Notes<'a> {
+pub(super) struct WriterMetadata<'a> {
     pub arrow: Option<&'a str>,
     pub pandas: Option<&'a str>,
 }
 
-impl Notes<'_> {
+impl WriterMetadata<'_> {
     /// Nanoseconds of a column's unit, if it holds durations. Arrow's schema describes the stored numbers, and takes
     /// precedence: pandas records the type before conversion.
     pub(super) fn unit_ns(&self, name: &str) -> Option<u64> {

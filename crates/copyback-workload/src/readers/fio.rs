@@ -1,5 +1,5 @@
-//! fio's iolog. Version 2: `file action [offset length]`, with `wait` lines in microseconds. Version 3: these after a
-//! time in microseconds since the start.
+//! fio's iolog. Version 2: `file action [offset length]`, with `wait` lines in microseconds. Version 3: a time in
+//! microseconds since the start, then the same fields, without `wait` lines.
 
 use super::cursor::{Cursor, shown, to_ns};
 use super::names::{NAMES_MAX, Names};

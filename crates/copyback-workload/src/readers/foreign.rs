@@ -89,7 +89,7 @@ const FOREIGN: &[Foreign] = &[
         words: &["lcs-v1"],
         name: "an lcs trace of libCacheSim of the first version",
         recognises: super::lcs::is_without_operations,
-        why: "which says of a request neither whether it reads or writes nor where its object lies",
+        why: "which does not say whether a request reads or writes",
         help: "take one of version 2 or later, or make a CSV of it with a header: arrival_s,op,offset_bytes,length_bytes",
     },
     Foreign {

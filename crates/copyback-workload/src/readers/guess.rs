@@ -172,7 +172,7 @@ fn keys(names: &[String], found: &[Option<Field>], rows: &[Vec<String>]) -> Gues
     let of_name = |field: Field| column(field).and_then(|at| column_units::of_name(&names[at], field));
     let has_name = |name: &str| names.iter().any(|known| known == name);
     let named = |field: Field| match (field, of_name(field)) {
-        // Blocks of a disk beside its block addresses.
+        // Beside offsets in sectors (LBA), lengths in blocks count sectors.
         (Field::Length, Some(Unit::WithoutKey))
             if of_name(Field::Offset) == Some(Unit::Sectors)
                 && column(field).is_some_and(|at| column_units::counts_blocks(&names[at])) =>

@@ -1,10 +1,10 @@
 //! The text that iosnoop of perf-tools prints: `COMM PID TYPE DEV BLOCK BYTES LATms`, with `STARTs` and `ENDs` in front
 //! under its options `-s` and `-t`.
 //!
-//! A request arrives at its start, or its latency before its end; without either, all arrive at time zero. A process'
-//! name may have blanks, so a line is read from its end.
+//! A request arrives at its start, or else at its end less its latency. If a line has neither time, its request arrives
+//! at time zero. A process' name may have blanks, so a line is read from its end.
 
-use super::biosnoop::{SHIFT_NS, WithoutData, whole, words};
+use super::biosnoop::{RequestsWithoutData, SHIFT_NS, whole, words};
 use super::blkparse::operation;
 use super::cursor::{LineError, sectors_to_bytes, shown};
 use super::fiu::{linux_device_of, linux_name};
@@ -25,7 +25,7 @@ pub(crate) struct Iosnoop {
     times: Option<Times>,
     had_header: bool,
     without_times: bool,
-    without_data: WithoutData,
+    without_data: RequestsWithoutData,
 }
 
 /// The columns of times before a process' name.

@@ -15,7 +15,7 @@ use super::columns::{self, OpWords};
 use super::cursor::shown;
 use super::names::Names;
 use super::parquet_batches;
-use super::parquet_columns::{Layout, Open, Value};
+use super::parquet_columns::{Layout, OpenColumn, Value};
 use super::parquet_guard::{damaged, guarded};
 use super::parquet_layouts::{key_value, layouts};
 use super::registry::{Content, FormatRow};
@@ -43,9 +43,9 @@ pub(crate) const COLUMNS: [&str; 6] = ["arrival_ns", "offset_bytes", "len_bytes"
 
 const BATCH_ROWS: usize = 4096;
 
-/// The columns of a row group, read in parallel.
+/// The columns of a row group, read in step: the same rows of each.
 struct RowGroup {
-    columns: Vec<Open>,
+    columns: Vec<OpenColumn>,
     rows_left: usize,
 }
 
@@ -124,7 +124,7 @@ impl ParquetReader {
             let open = |layout: &Layout| {
                 let reader = group.get_column_reader(layout.column.at).map_err(failed)?;
                 let differs = || damaged(&self.file_name, "a column has another type than the file's schema says");
-                Open::new(*layout, reader).ok_or_else(differs)
+                OpenColumn::new(*layout, reader).ok_or_else(differs)
             };
             let columns = self.layouts.iter().map(open).collect::<Result<_, Error>>()?;
             if rows_left > 0 {

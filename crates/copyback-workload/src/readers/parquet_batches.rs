@@ -2,7 +2,7 @@
 //! numbers, none is missing, and none is wrong; otherwise the rows are read one by one, which finds and names mistakes.
 
 use super::columns::{self, OpWords};
-use super::parquet_columns::{Open, Whole};
+use super::parquet_columns::{OpenColumn, Whole};
 use crate::spec::Field;
 use crate::{Op, Priority, Request};
 
@@ -11,7 +11,7 @@ pub(super) const DEFAULT: Request =
     Request { arrival_ns: 0, offset_bytes: 0, len_bytes: 0, device: 0, op: Op::Read, priority: Priority::Normal };
 
 /// The requests of this many rows of some columns; `None` if the rows must be read one by one.
-pub(super) fn requests(columns: &[Open], rows: usize, operations: &OpWords) -> Option<Vec<Request>> {
+pub(super) fn requests(columns: &[OpenColumn], rows: usize, operations: &OpWords) -> Option<Vec<Request>> {
     if columns.iter().any(|column| column.whole().is_none()) {
         return None;
     }
@@ -35,7 +35,7 @@ pub(super) fn requests(columns: &[Open], rows: usize, operations: &OpWords) -> O
 
 /// Stores the values of a column; `None` as soon as one is wrong, or its row is ignored.
 fn fill(
-    column: &Open,
+    column: &OpenColumn,
     values: impl Iterator<Item = Option<u64>>,
     operations: &OpWords,
     requests: &mut [Request],

@@ -8,7 +8,7 @@ use parquet::data_type::{
 };
 use parquet::errors::ParquetError;
 
-/// The position, in [`Open`]'s `places`, of a row without a value.
+/// The position, in [`OpenColumn`]'s `places`, of a row without a value.
 const NULL: u32 = u32::MAX;
 
 /// The values of a column in some rows.
@@ -57,7 +57,7 @@ impl DateForm {
     }
 }
 
-/// The content of a column of the file.
+/// How a column of the file is stored, and which field it holds.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Layout {
     pub column: Column,
@@ -67,7 +67,7 @@ pub(super) struct Layout {
 }
 
 /// A column of the current row group.
-pub(super) struct Open {
+pub(super) struct OpenColumn {
     pub layout: Layout,
     stored: Stored,
     levels: Vec<i16>,
@@ -120,7 +120,7 @@ impl Stored {
     }
 }
 
-impl Open {
+impl OpenColumn {
     /// A column of a row group; `None` if its type is not read.
     pub(super) fn new(layout: Layout, reader: ColumnReader) -> Option<Self> {
         Some(Self { layout, stored: Stored::new(reader)?, levels: Vec::new(), places: Vec::new() })
@@ -179,7 +179,7 @@ impl Open {
     }
 }
 
-/// The Julian day that begins at the noon before the first of January 1970.
+/// The Julian day number of the first of January 1970. The days of Parquet begin at midnight.
 const JULIAN_DAY_OF_1970: i128 = 2_440_588;
 
 /// Nanoseconds of a day.

@@ -7,7 +7,7 @@ use std::cell::Cell;
 const MESSAGE_CHARS_MAX: usize = 200;
 
 thread_local! {
-    /// Whether a panic of this thread would be caught below now.
+    /// Whether [`guarded`] would catch a panic of this thread now.
     static IS_GUARDED: Cell<bool> = const { Cell::new(false) };
 }
 

@@ -28,14 +28,15 @@ pub(super) fn layouts(
     let columns = file.metadata().file_metadata().schema_descr().columns();
     // The name of a column in a structure is its path, which is not the name of any key.
     let names: Vec<String> = columns.iter().map(|column| column.path().parts().join(".")).collect();
-    let is_open = wanted.set().all(|(key, _)| key.field != Field::Arrival);
-    let dated = if is_open { dates_of(columns, &names) } else { None };
+    let is_arrival_unnamed = wanted.set().all(|(key, _)| key.field != Field::Arrival);
+    let dated = if is_arrival_unnamed { dates_of(columns, &names) } else { None };
     let mut keyed = names.clone();
     if let Some(dated) = dated {
         dated_header::ARRIVAL.clone_into(&mut keyed[dated.arrival()]);
     }
     let found = columns::find(file_name, &keyed, wanted, None)?;
-    let notes = durations::Notes { arrow: key_value(file, arrow_schema::KEY), pandas: key_value(file, "pandas") };
+    let notes =
+        durations::WriterMetadata { arrow: key_value(file, arrow_schema::KEY), pandas: key_value(file, "pandas") };
     let layout = |column: &Column| {
         let descriptor = &columns[column.at];
         // A timestamp's unit is in its type; a duration's is only in metadata.

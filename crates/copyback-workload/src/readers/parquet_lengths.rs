@@ -26,17 +26,17 @@ const DEPTH_MAX: u32 = 32;
 const TAIL_BYTES: u64 = 8;
 
 /// The mistake in a file; the caller adds the file's name.
-pub type Wrong = String;
+pub type Mistake = String;
 
 /// Checks the footer. The library refuses files that are not Parquet.
 ///
 /// # Errors
 /// The impossible length.
-pub fn check_footer(file: &mut File) -> Result<(), Wrong> {
+pub fn check_footer(file: &mut File) -> Result<(), Mistake> {
     let footer = read_footer(file).map_err(|error| error.to_string())?;
     let Some(footer) = footer else { return Ok(()) };
     let whole = Walker { rest: &footer }.structure(DEPTH_MAX);
-    whole.map(|_| ()).ok_or_else(|| "its footer has an end, a list or a depth that cannot be".to_owned())
+    whole.map(|_| ()).ok_or_else(|| "its footer has an impossible end, list or depth".to_owned())
 }
 
 fn read_footer(file: &mut File) -> io::Result<Option<Vec<u8>>> {
@@ -61,7 +61,7 @@ pub fn check_pages<'a>(
     file: &mut File,
     group: &RowGroupMetaData,
     columns: impl Iterator<Item = (usize, &'a str)>,
-) -> Result<(), Wrong> {
+) -> Result<(), Mistake> {
     for (at, name) in columns {
         let column = group.columns().get(at).ok_or_else(|| format!("its column `{name}` is missing in a row group"))?;
         let start = column.dictionary_page_offset().unwrap_or(column.data_page_offset());
@@ -74,7 +74,7 @@ pub fn check_pages<'a>(
     Ok(())
 }
 
-fn check_column(file: &mut File, start: u64, len_bytes: u64, column: &ColumnChunkMetaData) -> Result<(), Wrong> {
+fn check_column(file: &mut File, start: u64, len_bytes: u64, column: &ColumnChunkMetaData) -> Result<(), Mistake> {
     let mut at = start;
     let mut left_bytes = len_bytes;
     let mut header = Vec::new();

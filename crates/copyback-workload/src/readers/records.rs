@@ -104,7 +104,7 @@ impl<F: RecordFormat> BinaryReader<F> {
 
     fn cut_off(&self, have: u64, want: u64) -> Error {
         let place = format!("{}, record {}", self.file, self.record_count);
-        self.bad.error(&place, &format!("the file ends after {have} of its {want} bytes: it was cut off"))
+        self.bad.error(&place, &format!("it ends after {have} of {want} bytes: the file was cut off"))
     }
 
     fn read_record(&mut self, records: &mut Vec<Record>) -> Result<bool, Error> {

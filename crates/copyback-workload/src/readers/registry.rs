@@ -118,7 +118,7 @@ macro_rules! lines {
 }
 pub(crate) use lines;
 
-/// Writes the type that names a format, of the rows in the order in which formats are listed and tried.
+/// Generates the type that names a format, from the rows in the order in which formats are listed and tried.
 macro_rules! formats {
     ($($(#[doc = $doc:expr])* $(#[cfg($($cfg:tt)+)])? $variant:ident => $row:expr,)+) => {
         /// How a trace file is laid out. The content decides under `auto`; a file's name never does.

@@ -1,11 +1,11 @@
 //! The output of `strace -e trace=pread64,pwrite64,preadv,pwritev,preadv2,pwritev2`, best with `-f -ttt -y`, which add
-//! all threads, the time of day with its date, and the files' paths.
+//! all threads, times in seconds since 1970, and the files' paths.
 //!
-//! `[pid] time pread64(fd<path>, "data"..., length, offset) =
-//! transferred`. The time is in seconds since 1970 (`-ttt`), a time of day (`-t`, `-tt`), which begins again at
-//! midnight, or counts from the line before (`-r`). If there is no time, all calls arrive at once. A call that another
-//! thread's line interrupts is printed in two parts, `<unfinished ...>` and `<... pread64 resumed>`; it arrives at the
-//! time of the first part. The data is ignored, at any length (`-s`), and so are numbers in brackets (`-i`, `-n`).
+//! `[pid] time pread64(fd<path>, "data"..., length, offset) = transferred`. The time is in seconds since 1970 (`-ttt`),
+//! a time of day (`-t`, `-tt`), which begins again at midnight, or counts from the line before (`-r`). If there is no
+//! time, all calls arrive at once. A call that another thread's line interrupts is printed in two parts,
+//! `<unfinished ...>` and `<... pread64 resumed>`; it arrives at the time of the first part. The data is ignored, at
+//! any length (`-s`), and so are numbers in brackets (`-i`, `-n`).
 //!
 //! Calls whose line does not have the offset of their data (`write`, `io_submit`) are skipped, counted and named.
 
@@ -199,7 +199,7 @@ fn expected(text: &[u8]) -> LineError {
     LineError(format!("expected `fd, data, length, offset) = result` at `{}`", shown(text)))
 }
 
-/// The return value of a call: after its last equals sign, which neither `-T` times nor error texts have.
+/// The return value of a call: the text after the last `= `. Neither `-T` times nor error texts contain one.
 fn result(text: &[u8]) -> Option<&[u8]> {
     let at = memmem::rfind(text, b"= ")?;
     text[..at].trim_ascii_end().ends_with(b")").then(|| text[at + 2..].trim_ascii())

@@ -46,7 +46,7 @@ fn time_of_day_ns(mut word: Cursor<'_>) -> Option<u64> {
     word.byte(b':', "a colon").ok()?;
     let minutes = word.uint("minutes").ok().filter(|minutes| *minutes < 60)?;
     word.byte(b':', "a colon").ok()?;
-    // A leap second is the sixtieth.
+    // A leap second has the number 60.
     let seconds_ns = word.decimal(9, "seconds").ok().filter(|ns| *ns <= 61_000_000_000)?;
     word.rest.is_empty().then_some((hours * 60 + minutes) * 60_000_000_000 + seconds_ns)
 }

@@ -7,7 +7,7 @@
 //! | `block_rq_complete` (C) | `major,minor rwbs (command) sector + sectors [error]` |
 //! | `block_bio_queue` (Q) | `major,minor rwbs sector + sectors [process]` |
 //! | `ufshcd_command` | `send` (D) or `complete` (C), then `: host: tag: n, DB: n, size: bytes, LBA: block, ...` |
-//! | of the tracer `blk` | instead of a name `major,minor`, the letter of the event, then as `block_bio_queue` |
+//! | events of the tracer `blk` | no name: `major,minor`, the event's letter, `rwbs sector + sectors [process]` |
 //!
 //! Priorities and other fields that newer kernels print after the sectors are ignored, as are all other events.
 
@@ -46,7 +46,7 @@ pub(crate) struct Tracepoints {
 const UFS_BLOCK_BYTES: u64 = 4096;
 const SECTOR_BYTES: u64 = 512;
 
-/// Linux has no such device number: a major number has twelve bits, and this is the highest of them.
+/// The first number of a UFS host: the highest major number of twelve bits, which no Linux device has.
 const HOSTS_FROM: u32 = 0xfff << 20;
 
 impl Tracepoints {

@@ -75,7 +75,7 @@ fn lines_of_rows(head: &[u8]) -> Vec<&[u8]> {
     lines.take(ROWS_MAX).map(<[u8]>::trim_ascii_end).collect()
 }
 
-/// The fields of those lines that have as many as the first one, with points instead of decimal commas.
+/// The fields of the lines that have `count` fields, with points instead of decimal commas.
 fn fields_of(lines: &[&[u8]], separator: Separator, count: usize) -> Vec<Vec<String>> {
     let rows = lines.iter().map(|line| pointed(separator.fields(line), separator));
     rows.filter(|row| row.len() == count).collect()

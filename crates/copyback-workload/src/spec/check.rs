@@ -71,7 +71,7 @@ impl WorkloadSpec {
             Some((key, _)) => Err(wrong(
                 key,
                 "it sets a generator, but the workload replays a trace",
-                "remove it, or `trace`; without a named workload, `requests` in the workload's table makes a generator",
+                "remove it, or `trace`; the default workload is a trace: `requests` with `read_share` replaces it",
             )),
             None => Ok(()),
         }
@@ -165,8 +165,7 @@ impl WorkloadSpec {
         self.check_sizes(read_share > 0.0, read_share + trim_share < 1.0, trim_share > 0.0)
     }
 
-    /// Two processes both have arrival times, or neither: in two closed loops, all reads would precede or follow all
-    /// writes.
+    /// Requires arrival times of both processes: with a closed loop, all reads would precede or follow all writes.
     fn check_read_arrivals(&self) -> Checked {
         let Some(reads) = &self.read_arrivals else { return Ok(()) };
         if self.trim_before_write == Some(true) {

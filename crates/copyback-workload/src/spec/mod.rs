@@ -16,7 +16,7 @@ pub use generator::{
     AddressKind, AddressSpec, ArrivalKind, ArrivalSpec, Footprint, HotScope, MixEntry, SizeKind, SizeSpec,
 };
 pub use operations::{Meaning, Operations};
-pub use tenant::{Pace, Tenant, Terms};
+pub use tenant::{Pace, Tenant, TenantSettings};
 pub use unused::Unused;
 
 pub use crate::readers::Format;
@@ -169,10 +169,10 @@ pub struct WorkloadSpec {
     /// Only requests of this device, volume or LUN: its number, or its name (`"259,0"`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub device: Option<Device>,
-    /// Only requests that arrive within `[start, end)`, counted from the first request; they then start at zero.
+    /// Only requests that arrive within `[start, end)`, counted from the first request; times then count from `start`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window: Option<[Nanos; 2]>,
-    /// At most this many requests, counted after `device` and `window`.
+    /// At most this many requests, counted after `device`, `window` and the rejections of `beyond_capacity`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first: Option<u64>,
     /// Factor of arrival times: 0.5 is twice as fast; default 1.

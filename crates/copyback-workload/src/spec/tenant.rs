@@ -24,7 +24,7 @@ words! {
 /// The settings of one of several workloads in addition to its requests.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default, remote = "Self")]
-pub struct Terms {
+pub struct TenantSettings {
     /// Its share of the addresses. Shares follow each other in the order of the workloads' names. Default: all
     /// addresses, shared with other workloads.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -73,8 +73,8 @@ pub struct Terms {
     pub warmup: Option<Nanos>,
 }
 
-/// The keys of [`Terms`].
-const TERMS: &[&str] = &[
+/// The keys of [`TenantSettings`].
+const TENANT_KEYS: &[&str] = &[
     "share",
     "region_start",
     "region_size",
@@ -91,14 +91,14 @@ const TERMS: &[&str] = &[
     "warmup",
 ];
 
-crate::serde_once!(Terms);
+crate::serde_once!(TenantSettings);
 
 /// One of several workloads of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Tenant {
     /// Its settings in addition to its requests.
     #[serde(flatten)]
-    pub terms: Terms,
+    pub settings: TenantSettings,
     /// Its requests.
     #[serde(flatten)]
     pub spec: WorkloadSpec,
@@ -106,17 +106,17 @@ pub struct Tenant {
 
 impl<'de> Deserialize<'de> for Tenant {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let (mut terms, mut spec) = (toml::Table::new(), toml::Table::new());
+        let (mut settings, mut spec) = (toml::Table::new(), toml::Table::new());
         for (key, value) in toml::Table::deserialize(deserializer)? {
-            let table = if TERMS.contains(&key.as_str()) { &mut terms } else { &mut spec };
+            let table = if TENANT_KEYS.contains(&key.as_str()) { &mut settings } else { &mut spec };
             table.insert(key, value);
         }
-        let terms = Terms::deserialize(terms).map_err(|error| D::Error::custom(error.message()))?;
+        let settings = TenantSettings::deserialize(settings).map_err(|error| D::Error::custom(error.message()))?;
         let spec = WorkloadSpec::deserialize(spec).map_err(|error| {
-            let own = TERMS.iter().map(|term| format!("`{term}`, ")).collect::<String>();
+            let own = TENANT_KEYS.iter().map(|key| format!("`{key}`, ")).collect::<String>();
             D::Error::custom(error.message().replacen("expected one of ", &format!("expected one of {own}"), 1))
         })?;
-        Ok(Self { terms, spec })
+        Ok(Self { settings, spec })
     }
 }
 
@@ -124,12 +124,12 @@ impl Tenant {
     /// How its requests begin; `is_host_closed`: the host's loop is closed for workloads without a `mode`.
     pub fn pace(&self, is_host_closed: bool) -> Pace {
         let usual = if self.spec.has_times() && !is_host_closed { Pace::Open } else { Pace::Closed };
-        self.terms.mode.unwrap_or(usual)
+        self.settings.mode.unwrap_or(usual)
     }
 
     /// The times between which it runs, in order, counted from its start or from the end of the workloads in `after`.
     pub fn phases_ns(&self) -> Vec<[u64; 2]> {
-        let Terms { start, stop, phases, .. } = &self.terms;
+        let TenantSettings { start, stop, phases, .. } = &self.settings;
         match phases {
             Some(phases) => phases.iter().map(|[from, to]| [from.0, to.0]).collect(),
             None => vec![[start.map_or(0, |start| start.0), stop.map_or(u64::MAX, |stop| stop.0)]],
@@ -138,7 +138,7 @@ impl Tenant {
 
     /// Whether it has its own part of the addresses.
     pub fn has_region(&self) -> bool {
-        self.terms.share.is_some() || self.terms.region_start.is_some() || self.terms.region_size.is_some()
+        self.settings.share.is_some() || self.settings.region_start.is_some() || self.settings.region_size.is_some()
     }
 
     /// Finds settings that contradict each other or make no sense.
@@ -148,7 +148,7 @@ impl Tenant {
     pub fn check(&self) -> Result<(), SpecError> {
         self.spec.check()?;
         self.check_region()?;
-        if let Some(passes) = self.terms.passes.filter(|passes| !(*passes > 0.0 && passes.is_finite())) {
+        if let Some(passes) = self.settings.passes.filter(|passes| !(*passes > 0.0 && passes.is_finite())) {
             return Err(wrong("passes", format!("{passes} is not above 0"), "set for example 1"));
         }
         self.check_pace()?;
@@ -156,7 +156,7 @@ impl Tenant {
     }
 
     fn check_region(&self) -> Result<(), SpecError> {
-        let Terms { share, region_start, region_size, .. } = &self.terms;
+        let TenantSettings { share, region_start, region_size, .. } = &self.settings;
         if let Some(share) = share {
             if !(*share > 0.0 && *share <= 1.0) {
                 let message = format!("it has to be above 0 and at most 1, not {share}");
@@ -193,7 +193,7 @@ impl Tenant {
     }
 
     fn check_pace(&self) -> Result<(), SpecError> {
-        let Terms { mode, queue_depth, think_time, think_every, .. } = &self.terms;
+        let TenantSettings { mode, queue_depth, think_time, think_every, .. } = &self.settings;
         if matches!(mode, Some(Pace::Open | Pace::Paced)) && !self.spec.has_times() {
             let message = "it needs arrival times, and the workload has none";
             return Err(wrong("mode", message, "set `mode = \"closed\"`, or give the workload `arrivals`"));
@@ -221,7 +221,7 @@ impl Tenant {
     }
 
     fn check_phases(&self) -> Result<(), SpecError> {
-        let Terms { start, stop, phases, .. } = &self.terms;
+        let TenantSettings { start, stop, phases, .. } = &self.settings;
         if phases.is_some() && (start.is_some() || stop.is_some()) {
             let key = if start.is_some() { "start" } else { "stop" };
             return Err(wrong(key, "`phases` says when the workload runs", "remove one of them"));
@@ -234,10 +234,10 @@ impl Tenant {
         if let Some([from, to]) = phases_ns.iter().find(|[from, to]| from >= to) {
             let [from, to] = [*from, *to].map(exact_time);
             let message = format!("it would be over at {to}, and begin at {from}");
-            return Err(wrong(key, message, "let each phase end after its begin"));
+            return Err(wrong(key, message, "let each phase end after its start"));
         }
         if phases_ns.windows(2).any(|pair| pair[0][1] > pair[1][0]) {
-            return Err(wrong("phases", "one begins before the one before it ends", "put them in order"));
+            return Err(wrong("phases", "a phase begins before the previous phase ends", "put them in order"));
         }
         Ok(())
     }

@@ -20,12 +20,12 @@ pub(crate) struct Addresses {
     /// The end of the last request: one for each operation if these continue separately, otherwise one for all.
     last_end_bytes: [u64; 3],
     are_apart: bool,
-    /// From the end of a request to the begin of the one that continues it.
+    /// Distance from the end of a request to the start of the request that continues it; negative if it goes back.
     skip_bytes: i64,
     /// Bytes between two skips, and bytes since the last skip.
     skip_every_bytes: u64,
     since_skip_bytes: [u64; 3],
-    /// Number of requests for one drawn address; the remaining requests; whether these repeat the last address.
+    /// The current run, if one address is drawn for several requests.
     run: Option<Run>,
     spilled: u64,
     /// Requests of listed blocks, or of each block once, that would reach beyond the footprint.
@@ -49,7 +49,7 @@ struct Run {
 
 impl Run {
     /// Counts the next request, and returns whether it gets a new address.
-    fn is_new_place(&mut self) -> bool {
+    fn count_request(&mut self) -> bool {
         self.left -= 1;
         let is_new = self.left == 0;
         if is_new {
@@ -98,7 +98,7 @@ impl Round {
 /// Blocks in turn, separately for reads, writes and trims.
 struct Listed {
     blocks: Vec<u64>,
-    /// Whether a round continues after the last one.
+    /// Whether each round is shifted by the length of the list.
     advances: bool,
     taken: [u64; 3],
 }
@@ -186,7 +186,7 @@ impl Addresses {
         let of = if self.are_apart { op as usize } else { 0 };
         // A run that reaches the end of the footprint gets a new address there.
         let fits = self.last_end_bytes[of] + len_bytes <= self.footprint_bytes;
-        let run = self.run.as_mut().map(|run| (run.is_new_place(), run.repeats, run.last_start_bytes[of]));
+        let run = self.run.as_mut().map(|run| (run.count_request(), run.repeats, run.last_start_bytes[of]));
         let in_run = run.is_some_and(|(is_new, repeats, _)| !is_new && (repeats || fits));
         let sequential =
             in_run || (self.sequential_share > 0.0 && unit_f64(&mut self.sequential_rng) < self.sequential_share);
@@ -287,8 +287,8 @@ impl Addresses {
         });
         let moved = (self.moved > 0).then(|| {
             format!(
-                "{} moved to the end of `footprint`: from its block of `align`, a request would reach beyond. Set `align` \
-                 to the size of requests, or lower `addresses.blocks`",
+                "{} moved to the end of `footprint`: at its block of `align`, a request would cross that end. Set \
+                 `align` to the size of requests, or (kind `listed`) lower `addresses.blocks`",
                 counted(self.moved, "request")
             )
         });
@@ -334,7 +334,7 @@ fn zones(shares: &[[f64; 2]], align: u64, footprint_bytes: u64) -> Vec<Zone> {
     shares.iter().map(zone).collect()
 }
 
-/// From the end of a request to the begin of the one that continues it.
+/// The distance from the end of a request to the start of the request that continues it; negative if it goes back.
 fn skip(spec: &AddressSpec) -> i64 {
     let signed = |bytes: u64| i64::try_from(bytes).unwrap_or(i64::MAX);
     spec.skip.map_or(0, |skip| signed(skip.0)) - spec.skip_back.map_or(0, |skip| signed(skip.0))

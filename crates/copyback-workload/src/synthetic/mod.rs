@@ -26,7 +26,7 @@ pub(crate) struct Generator {
     trim_sizes: Option<Sizes>,
     timetable: Timetable,
     addresses: Addresses,
-    /// Units at which reads, writes and trims begin that do not continue the last request.
+    /// Alignment of reads, writes and trims that do not continue the last request.
     offset_align_bytes: [u64; 3],
     footprint_bytes: u64,
     /// Number and original sizes of requests larger than the footprint, by operation: read, write, trim.

@@ -14,7 +14,7 @@ use target::Target;
 words! {
     /// A format that can be written.
     pub enum WriteFormat("format to write") {
-        /// The project's own compact format; keeps everything.
+        /// The project's own compact format; keeps everything but the names of devices.
         Parquet = "parquet",
         /// A table as text, with the columns that the reader of tables takes; keeps everything.
         Csv = "csv",
@@ -26,7 +26,7 @@ words! {
         Fio3 = "fio-v3",
         /// DiskSim ASCII, 1 = read; whole sectors, no trims, no priorities.
         Disksim = "disksim",
-        /// SPC; whole sectors' addresses, no trims, no priorities.
+        /// SPC; addresses in whole sectors, no trims, no priorities.
         Spc = "spc",
     }
 }

@@ -132,7 +132,7 @@ pub fn is_temporary(name: &str) -> bool {
 }
 
 /// Age above which a temporary file without a visible lock counts as abandoned. On a shared folder, locks of another
-/// machine may be invisible, and the file of a run that goes on is not written all the time.
+/// machine may be invisible, and an active run may not write its file for hours.
 const ABANDONED_AFTER: Duration = Duration::from_hours(24);
 
 /// Removes temporary files in a folder that killed programs left: no program holds their locks, and they are old.

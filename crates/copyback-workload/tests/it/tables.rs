@@ -114,7 +114,7 @@ fn csv_that_is_wrong_names_place_value_and_remedy() {
     let (message, _) = refused(date, "");
     assert!(message.contains("dates are written as 2026-11-26T17:02:07.5Z, from 1970 on"), "{message}");
     let (message, help) = refused(header.as_bytes(), "columns.op = \"kind\"");
-    assert!(message.contains("no column `kind`, as `workload.columns.op` says"), "{message}");
+    assert!(message.contains("no column `kind`, which `workload.columns.op` names"), "{message}");
     assert!(help.contains("`offset_bytes`"), "{help}");
 }
 

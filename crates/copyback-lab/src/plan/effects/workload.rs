@@ -74,7 +74,7 @@ fn of_defaults(stack: &Stack, resolved: &Resolved) -> Vec<String> {
     let takes_mode = |(name, tenant): (&String, &Tenant)| {
         tenant.spec.has_times() && stack.place_of_leaf(&format!("{WORKLOADS}.{name}.mode")).is_none()
     };
-    let takes_depth = |tenant: &Tenant| tenant.pace(is_closed) != Pace::Open && tenant.terms.queue_depth.is_none();
+    let takes_depth = |tenant: &Tenant| tenant.pace(is_closed) != Pace::Open && tenant.settings.queue_depth.is_none();
     let is_of_job = |name: &String| {
         let place = stack.place_of_leaf(&format!("{WORKLOADS}.{name}.mode"));
         place.is_some_and(|place| place.text.origin == Origin::Fio)

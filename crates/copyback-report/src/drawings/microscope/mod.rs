@@ -39,8 +39,9 @@ impl<'a> Microscope<'a> {
             return Err(Failure::input(message).with_help(format!("name a number from 0 to {}", array.drives)));
         }
         if options.for_ns == 0 {
-            return Err(Failure::input("--microscope-for: nothing happens in no time")
-                .with_help("name a time such as \"300 ms\""));
+            return Err(
+                Failure::input("--microscope-for: the time is zero").with_help("name a time such as \"300 ms\"")
+            );
         }
         let workload = copyback_lab::workloads::shown_names(&planned.resolved);
         let drives_of = match array.drives {

@@ -18,7 +18,7 @@ const GAP: f64 = 9.0;
 const GAP_BETWEEN: f64 = 11.0;
 /// Below the panels: the axis and the legend.
 const BOTTOM: f64 = 66.0;
-/// The least between two ticks of the axis.
+/// Least distance between two ticks of the axis.
 const TICK_PX: f64 = 80.0;
 
 /// Colours of panels.
@@ -142,7 +142,7 @@ fn number(text: &str, y: f64) -> String {
 fn needles(heights: &[f64], bottom: f64, high: f64, colour: Colour) -> String {
     let mut path = String::new();
     for (column, part) in heights.iter().enumerate().filter(|(_, part)| **part > 0.0) {
-        // An interval is visible however short it is.
+        // A response is visible however short it is.
         path += &format!("M{:.1} {bottom:.1}v-{:.1}", LEFT + column as f64 + 0.5, (high * part).max(1.5));
     }
     if path.is_empty() { path } else { format!("<path d=\"{path}\" stroke=\"{colour}\" fill=\"none\"/>\n") }
@@ -176,15 +176,15 @@ fn summary(panel: &Panel) -> String {
         _ if panel.shows.has_responses() => format!("{of}, {name}: none"),
         _ if panel.rows.is_empty() => format!("{of}, {name}: never"),
         _ => {
-            let windows: Vec<String> = united(&panel.rows).iter().take(WINDOWS_TOLD).map(times).collect();
-            let more = if united(&panel.rows).len() > WINDOWS_TOLD { ", …" } else { "" };
+            let windows: Vec<String> = united(&panel.rows).iter().take(WINDOWS_LISTED_MAX).map(times).collect();
+            let more = if united(&panel.rows).len() > WINDOWS_LISTED_MAX { ", …" } else { "" };
             format!("{of}, {name}: {}{more}", windows.join(", "))
         }
     }
 }
 
-/// Times of collecting or of rounds that a panel's words name.
-const WINDOWS_TOLD: usize = 20;
+/// Most collections or rounds whose times a panel's summary lists.
+const WINDOWS_LISTED_MAX: usize = 20;
 
 fn times(row: &Row) -> String {
     format!("{} to {}", format_duration_ns(row.start_ns), format_duration_ns(row.end_ns))

@@ -41,13 +41,12 @@ impl<'a> PerfettoTrace<'a> {
         let Some(path) = options.path.as_deref() else { return Ok(None) };
         let planned = &plan.runs[0];
         if planned.members.len() > 1 {
-            return Err(Failure::input("--perfetto: the run is of several drives, and one is written")
+            return Err(Failure::input("--perfetto: the run is of several drives, but a trace shows only one")
                 .with_help("leave --array out; --microscope draws when the drives of an array collect"));
         }
         let for_ns = options.for_ns.unwrap_or(FOR_NS);
         if for_ns == 0 {
-            return Err(Failure::input("--perfetto-for: nothing happens in no time")
-                .with_help("name a time such as \"100 ms\""));
+            return Err(Failure::input("--perfetto-for: the time is zero").with_help("name a time such as \"100 ms\""));
         }
         let from = |from_ns: u64| Span { from_ns, to_ns: from_ns.saturating_add(for_ns), request: None };
         let window = match (options.around, options.from_ns) {
@@ -84,13 +83,13 @@ struct Slice {
     end_ns: u64,
     name: String,
     category: &'static str,
-    /// Numbers of the requests that it serves, or of the one that it is.
+    /// Numbers of the requests that it serves; for a request's own slice, the number of this request.
     flows: Vec<u64>,
-    words: Vec<(&'static str, Word)>,
+    annotations: Vec<(&'static str, AnnotationValue)>,
 }
 
-/// A word about a slice.
-enum Word {
+/// The value of an annotation of a slice.
+enum AnnotationValue {
     Number(u64),
     Text(String),
 }
@@ -102,7 +101,7 @@ struct Writer {
     next_uuid: u64,
 }
 
-/// All packets are of one sequence, whose first one begins it.
+/// All packets belong to one sequence. The first packet is marked as its start.
 const SEQUENCE: u32 = 1;
 const SEQUENCE_BEGINS: u32 = 1;
 
@@ -113,7 +112,7 @@ impl Writer {
         self.encoded.append(&mut Trace { packet: vec![packet] }.encode_to_vec());
     }
 
-    /// A track, below another if one is named; the tracks below it stand in the order in which they are made.
+    /// A track, below another if one is named; the tracks below it stand in the order of their ranks.
     fn track(&mut self, parent: Option<u64>, rank: usize, of: TrackDescriptor) -> u64 {
         let uuid = self.next_uuid;
         self.next_uuid += 1;
@@ -157,10 +156,10 @@ impl Writer {
     }
 
     fn slice(&mut self, track: u64, slice: Slice) {
-        let annotation = |(name, word): (&str, Word)| {
-            let (uint_value, string_value) = match word {
-                Word::Number(number) => (Some(number), None),
-                Word::Text(text) => (None, Some(text)),
+        let annotation = |(name, value): (&str, AnnotationValue)| {
+            let (uint_value, string_value) = match value {
+                AnnotationValue::Number(number) => (Some(number), None),
+                AnnotationValue::Text(text) => (None, Some(text)),
             };
             DebugAnnotation { name: Some(name.to_owned()), uint_value, string_value }
         };
@@ -171,7 +170,7 @@ impl Writer {
             categories: vec![slice.category.to_owned()],
             // Flow 0 means no flow.
             flow_ids: slice.flows.into_iter().map(|request| request + 1).collect(),
-            debug_annotations: slice.words.into_iter().map(annotation).collect(),
+            debug_annotations: slice.annotations.into_iter().map(annotation).collect(),
             ..TrackEvent::default()
         };
         let end = TrackEvent { r#type: Some(Type::SliceEnd as i32), track_uuid: Some(track), ..TrackEvent::default() };
@@ -186,19 +185,21 @@ impl Writer {
         let slice = |request: &RequestRecord| {
             let op = op_name(request.op);
             let causes = ALL_CAUSES.into_iter().filter(|cause| request.breakdown_ns[*cause as usize] > 0);
-            let mut words = vec![
-                ("request", Word::Number(request.index)),
-                ("offset_bytes", Word::Number(request.offset_bytes)),
-                ("gc_affected", Word::Text(request.gc_affected.to_string())),
+            let mut annotations = vec![
+                ("request", AnnotationValue::Number(request.index)),
+                ("offset_bytes", AnnotationValue::Number(request.offset_bytes)),
+                ("gc_affected", AnnotationValue::Text(request.gc_affected.to_string())),
             ];
-            words.extend(causes.map(|cause| (cause.name(), Word::Number(request.breakdown_ns[cause as usize]))));
+            annotations.extend(
+                causes.map(|cause| (cause.name(), AnnotationValue::Number(request.breakdown_ns[cause as usize]))),
+            );
             Slice {
                 start_ns: request.arrival_ns,
                 end_ns: request.arrival_ns + request.response_ns,
                 name: format!("{op} {}", format_bytes(request.len_bytes)),
                 category: op,
                 flows: vec![request.index],
-                words,
+                annotations,
             }
         };
         self.lanes(host, "requests", requests.iter().map(slice).collect());
@@ -265,10 +266,10 @@ fn collection(event: &GcEvent) -> Slice {
         name: format!("block {}", event.block),
         category: "collection",
         flows: Vec::new(),
-        words: vec![
-            ("plane", Word::Number(event.plane.into())),
-            ("units_valid", Word::Number(event.units_valid.into())),
-            ("free_blocks", Word::Number(event.free_blocks.into())),
+        annotations: vec![
+            ("plane", AnnotationValue::Number(event.plane.into())),
+            ("units_valid", AnnotationValue::Number(event.units_valid.into())),
+            ("free_blocks", AnnotationValue::Number(event.free_blocks.into())),
         ],
     }
 }
@@ -288,10 +289,10 @@ fn command(command: &CommandRecord) -> Slice {
         name: name_of(command.op, first),
         category: first.source.name(),
         flows: command.parts.iter().filter_map(|part| part.request).collect(),
-        words: vec![
-            ("command", Word::Number(command.number)),
-            ("planes", Word::Text(planes.join(", "))),
-            ("array", Word::Text(format_duration_ns(array))),
+        annotations: vec![
+            ("command", AnnotationValue::Number(command.number)),
+            ("planes", AnnotationValue::Text(planes.join(", "))),
+            ("array", AnnotationValue::Text(format_duration_ns(array))),
         ],
     }
 }
@@ -304,10 +305,10 @@ fn array(command: &CommandRecord, part: &PartRecord, (start_ns, end_ns): (u64, u
         name: name_of(command.op, part),
         category: part.source.name(),
         flows: Vec::new(),
-        words: vec![
-            ("command", Word::Number(command.number)),
-            ("block", Word::Number(part.block.into())),
-            ("page", Word::Number(part.page.into())),
+        annotations: vec![
+            ("command", AnnotationValue::Number(command.number)),
+            ("block", AnnotationValue::Number(part.block.into())),
+            ("page", AnnotationValue::Number(part.page.into())),
         ],
     }
 }
@@ -326,7 +327,7 @@ fn transfers(command: &CommandRecord) -> Vec<Slice> {
             name: format!("{what}, die {}", command.die),
             category: command.parts[0].source.name(),
             flows: Vec::new(),
-            words: vec![("command", Word::Number(command.number))],
+            annotations: vec![("command", AnnotationValue::Number(command.number))],
         }
     };
     command.transfers.iter().map(slice).collect()

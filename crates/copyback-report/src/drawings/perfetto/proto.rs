@@ -98,7 +98,7 @@ pub enum Type {
     Counter = 4,
 }
 
-/// A word about an event.
+/// A named value that is shown with an event.
 #[derive(Clone, PartialEq, Message)]
 pub struct DebugAnnotation {
     #[prost(uint64, optional, tag = "3")]

@@ -1,4 +1,4 @@
-//! A timeline as SVG: one line of rows, drawn to scale; the pointer shows the details of a command.
+//! A timeline as SVG: its rows, drawn to scale and not wrapped; the pointer shows the details of a command.
 //!
 //! It is as wide as its content: the scale is the smallest at which every array time has room for its label, up to a
 //! bound above which labels are omitted. Time before the first and after the last command is not drawn, but stated.
@@ -104,7 +104,7 @@ const MARKED: &str = "stroke=\"black\" stroke-width=\"2\"";
 pub fn draw(timeline: &Timeline) -> String {
     let frame = Frame::new(timeline);
     let rows_px = ROW_PX * timeline.rows.len() as f64;
-    // The last tick's time is behind its line.
+    // The label of the last tick extends to the right of its line.
     let width = (frame.x(frame.to_ns) + 60.0).max(WORDS_PX_MIN);
     let words = words(timeline, &frame, width);
     let height = frame.top_px + rows_px + LINE_PX * words.len() as f64 + 10.0;
@@ -140,7 +140,7 @@ fn draw_bar(frame: &Frame, bar: &Bar, top: f64) -> String {
         colour(bar.source),
     );
     let is_named = !matches!(bar.in_use, Use::Held | Use::Cycles | Use::OtherDie);
-    // Rounding takes no label its room.
+    // Rounding must not remove a label that fits.
     if is_named && width >= label_px(bar) - 0.01 {
         let ink = if bar.in_use == Use::Array { "white" } else { "black" };
         svg += &format!("<text x=\"{:.2}\" y=\"{:.1}\" fill=\"{ink}\">{}</text>", x + 2.0, top + 17.0, bar.label);

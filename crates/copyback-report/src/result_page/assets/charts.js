@@ -103,7 +103,7 @@ function chart(parent, of) {
   return { draw, drawn, canvas };
 }
 
-/** The colour and dash of each scheme; a button shows or hides a scheme in every panel. */
+/** The colour and dash of each run; a button shows or hides a run in every panel. */
 function legend(parent, runs) {
   const item = (run) => {
     const line = document.createElementNS("http://www.w3.org/2000/svg", "svg");
@@ -157,7 +157,7 @@ function endsWith(limits, by) {
   return { min: (data) => (limits.length && least < data.min ? least / by : null), max: (data) => (limits.length && most > data.max ? most * by : null) };
 }
 
-/** A distribution to the sixth nine, both axes logarithmic. `lines`: runs with `times` and `shares`; `of`: their class. */
+/** A distribution to the sixth nine, both axes logarithmic. `lines()`: runs with their `ccdf`; `of()`: their class. */
 function distribution(parent, label, lines, of) {
   const asked = () => DATA.conditions.filter((one) => one.class === of() && one.share).map((one) => (
     { name: conditionName(one), xAxis: one.value / 1e6, label: { position: "end" } }));

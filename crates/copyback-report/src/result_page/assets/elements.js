@@ -63,7 +63,7 @@ function columnFormat(name, numbers) {
   return { value: shown, half: shown };
 }
 
-/** Of these classes of requests, that of the first condition (`--where`), or else the first one: what a panel opens on. */
+/** The class with which a panel opens: that of the first condition (`--where`) on one of these, or else the first. */
 function askedClass(classes) {
   const asked = DATA.conditions.map((one) => one.class).find((name) => classes.includes(name));
   return asked || classes[0];

@@ -56,7 +56,7 @@ theme.isDark = wanted();
 const runs = allRuns();
 if (runs.length) {
   section("Runs", DATA.sources.filter((source) => source.runs).length > 1 ? "Each scheme has one colour and one dash everywhere; runs of the second result are thinner and paler. " +
-    "A scheme's button hides it in every panel." : "Each scheme has one colour and one dash everywhere; its button hides it in every panel.", "h2");
+    "A run's button hides it in every panel." : "Each scheme has one colour and one dash everywhere; its button hides it in every panel.", "h2");
   headline(runs);
   workloads(runs);
   drives(runs);

@@ -17,7 +17,7 @@ function overTime(runs) {
     const panel = section(title, `${text} Line: mean of a bin; ${isBare ? BARE : SHADED} The four panels zoom together.`);
     const [least, most] = [Math.min, Math.max].map((pick) => pick(...drawn.map((run) => run.series.end_ns.length)));
     const rows = Math.max(...drawn.map((run) => run.series.rows));
-    panel.append(h("p", { class: "note" }, `${least === most ? most : `${least} to ${most}`} bins of up to ${number(rows)} intervals; each interval: time_series.parquet.`));
+    panel.append(h("p", { class: "note" }, `Up to ${number(rows)} intervals, drawn in ${least === most ? most : `${least} to ${most}`} bins; each interval: time_series.parquet.`));
     legend(panel, runs);
     chart(panel, timeChart(drawn, name, title, axisName, factor, shown, isBare));
   }

@@ -1,6 +1,6 @@
 /* What `run` and `compare` measured: the headline, distributions, causes, wear, configurations. */
 
-/** All runs of the page, each with its label, unlike those of others, and the number of its result. */
+/** All runs of the page, each with a label that differs from the others', and with the number of its result. */
 function allRuns() {
   const sources = DATA.sources.filter((source) => source.runs);
   const runs = sources.flatMap((source, at) => source.runs.map((run) => ({ ...run, source: at, from: source.name })));
@@ -34,7 +34,7 @@ const HEADLINE = [
 ];
 
 function headline(runs) {
-  const panel = section("Headline", "Each run, and below its numbers by how much they differ from the first of its " +
+  const panel = section("Headline", "Each run. Below its numbers: their change from the first run of the same " +
     "result. ± is half of the 95 % interval of a mean within the run (ten batches of requests, Student's t). A run " +
     "has one seed: intervals over seeds are those of a sweep. – marks a percentile with too few requests.");
   panel.classList.add("long");

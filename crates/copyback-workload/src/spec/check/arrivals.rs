@@ -66,7 +66,7 @@ impl ArrivalSpec {
         };
         let (key, what) = match self.rate {
             _ if start_ns > ARRIVAL_MAX_NS => {
-                ("start", format!("it is {} after the run's begin", years(start_ns as f64)))
+                ("start", format!("it is {} after the run's start", years(start_ns as f64)))
             }
             Some(_) => ("rate", format!("one request comes in {}", years(gap_ns))),
             None => ("mean_gap", format!("it is {}", years(gap_ns))),

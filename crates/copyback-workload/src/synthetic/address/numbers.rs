@@ -3,9 +3,9 @@
 //! fio has one map for reads, writes and trims, and a bit for each number, not for each byte: block 3 of writes of
 //! 16 KiB and block 3 of reads of 4 KiB exclude each other. The map has as many numbers as there are blocks of the
 //! smallest size of any operation. A draw that finds its number taken goes on to the next free one, and from the last
-//! number to the first. If the smallest request of the operation then reaches beyond its blocks, fio 3.33 ends the job;
-//! a larger one is drawn again until it fits, and is shortened here. A request of several blocks takes a number for
-//! each of them, and ends before the first one that is taken.
+//! number to the first. If the smallest request of the operation then reaches beyond its blocks, fio 3.33 ends the job.
+//! fio draws a larger request again until it fits; this module shortens it. A request of several blocks takes a number
+//! for each of them, and ends before the first one that is taken.
 
 use crate::rng::{Xoshiro256PlusPlus, below};
 
@@ -34,8 +34,8 @@ impl Numbers {
     /// operation whose requests have at least `least`. Returns the first number and how many were taken; `None` if the
     /// workload ends.
     ///
-    /// The caller ensures that `1 <= least <= wanted <= count`. If not even `least` numbers are left below `count`, the
-    /// workload ends.
+    /// The caller ensures that `1 <= least <= wanted <= count`. If no number is free, or if `least` numbers from the
+    /// first free one on would reach beyond `count`, the workload ends (`ends`), or all numbers become free again.
     pub(super) fn next(
         &mut self,
         rng: &mut Xoshiro256PlusPlus,

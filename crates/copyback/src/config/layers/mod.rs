@@ -151,7 +151,7 @@ impl<C: Configuration> Stack<C> {
                 self.check_tenants(&resolved)?;
                 let is_closed = resolved.run.has_closed_loop();
                 for tenant in resolved.tenants.values_mut() {
-                    tenant.terms.mode = Some(tenant.pace(is_closed));
+                    tenant.settings.mode = Some(tenant.pace(is_closed));
                 }
             }
         }

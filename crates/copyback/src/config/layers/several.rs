@@ -32,7 +32,7 @@ impl<C: Configuration> Stack<C> {
         })?;
         if self.place_of_leaf("host.mode").is_some() && !resolved.run.has_closed_loop() {
             let without =
-                resolved.tenants.iter().find(|(_, tenant)| !tenant.spec.has_times() && tenant.terms.mode.is_none());
+                resolved.tenants.iter().find(|(_, tenant)| !tenant.spec.has_times() && tenant.settings.mode.is_none());
             if let Some((name, _)) = without {
                 let error = LayerError::new(format!(
                     "`host.mode`: an open loop needs arrival times, and the workload `{name}` has none"

@@ -115,7 +115,7 @@ impl MarkedRequest {
 /// The axis of a drawing: all of its times are in one unit.
 #[derive(Clone, Copy, Debug)]
 pub struct Axis {
-    /// The zero: the run's begin, or the arrival of the request that a drawing is about.
+    /// The zero: the run's start, or the arrival of the request that a drawing is about.
     pub zero_ns: u64,
     /// The unit of all times.
     pub unit: &'static str,
