@@ -325,7 +325,7 @@ class SharesView:
     free_blocks_target: int
     """Erased blocks below which collection starts."""
     outstanding: int
-    """Reads and writes of the host, in logical pages, that wait or are under way."""
+    """Flash requests of the host that wait or are under way."""
     reads: int
     """Logical pages of the reads that have arrived so far."""
     writes: int

@@ -12,7 +12,7 @@ An observation is a vector of six ``float32`` numbers. For others, use a ``gymna
 
 =====================  ==================================================================================
 ``free``               free blocks, as a share of those below which collection starts
-``outstanding``        logical pages of the host that wait or are under way, per die
+``outstanding``        flash requests of the host that wait or are under way, per die
 ``reads``, ``writes``  logical pages that have arrived since the last decision, per die
 ``idle``               successive decisions without a new request before them, at most 100, divided by 100
 ``share``              the share of slots of collections up to now, from 0 to 1
@@ -310,7 +310,8 @@ class GcEnv(gymnasium.Env[np.ndarray, Any]):
         Raises
         ------
         ValueError
-            If it is no action of ``action_space``; the run waits for another one.
+            If it has too few or too many numbers, or one is not finite; the run waits for another action. A number
+            outside ``action_space`` counts as the nearest one inside.
 
         """
         self._answer(self._understood(action))

@@ -93,7 +93,7 @@ impl Runs {
         latex(&self.results, &self.call.show)
     }
 
-    /// The notes on the runs, one per line.
+    /// The text below the table: the results of each of several workloads, then the notes on the runs, one per line.
     pub fn remarks(&self) -> String {
         compare::remarks(&self.results)
     }

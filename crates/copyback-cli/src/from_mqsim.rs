@@ -250,7 +250,8 @@ fn converted(file: &str, parameters: &Parameters) -> Result<String, String> {
     document.table("capacity", capacity(parameters)?);
     document.text += &trigger(parameters)?;
     if !document.missing.is_empty() {
-        _ = write!(document.text, "\n# Set these before it is used: {}.\n", document.missing.join(", "));
+        let missing = document.missing.join(", ");
+        _ = write!(document.text, "\n# Set the keys of these parameters before the device is used: {missing}.\n");
     }
     Ok(document.text + &not_converted(parameters)?)
 }
@@ -322,7 +323,7 @@ fn reason_without_effect(parameters: &Parameters, name: &str) -> Result<Option<&
         );
     }
     Ok(match name {
-        "GC_Hard_Threshold" if thresholds(parameters)?[1].is_none() => Some("trigger.hard is at most trigger.soft"),
+        "GC_Hard_Threshold" if thresholds(parameters)?[1].is_none() => Some("it must not exceed GC_Exec_Threshold"),
         "Flash_Channel_Width" if parameters.get("Channel_Transfer_Rate").is_none() => {
             Some("timing.channel needs a rate")
         }

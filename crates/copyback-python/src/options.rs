@@ -92,10 +92,7 @@ impl<'py> Options<'py> {
         let Some(value) = self.get(name)? else { return Ok(None) };
         let whole = value.extract().ok().filter(|whole| (least..=most).contains(whole));
         whole.map(Some).ok_or_else(|| {
-            let help = match most {
-                JOBS_MAX => format!("use a whole number from {least} to {most}"),
-                _ => format!("use a whole number from {least} on"),
-            };
+            let help = format!("use a whole number from {least} to {most}");
             self.refused(name, &value, "which is out of range or no whole number", &help)
         })
     }

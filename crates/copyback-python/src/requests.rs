@@ -73,8 +73,8 @@ const BATCHES_WAITING: usize = 4;
 const BATCH_ROWS: usize = 65_536;
 /// Requests between two moments at which signals are handled and other threads may take the interpreter.
 const ROWS_PER_SIGNAL_CHECK: u64 = 4_096;
-/// The most requests of an iterable if the caller sets no limit, because an iterable may never end. They take three
-/// gigabytes of disk, 46 bytes each.
+/// The most requests of an iterable if the caller sets no limit, because an iterable may never end. They take 3.4
+/// gigabytes of disk, 50 bytes each.
 const ROWS_MAX: u64 = 1 << 26;
 
 /// Requests that a thread of its own writes to a file, while the calling thread handles signals.

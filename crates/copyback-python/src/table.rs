@@ -119,7 +119,7 @@ impl Table {
         self.batch.num_rows()
     }
 
-    /// The columns as lists, for users without any of these libraries.
+    /// The columns as lists, for users without a library that reads Arrow.
     fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let columns = PyDict::new(py);
         for (field, array) in self.batch.schema_ref().fields().iter().zip(self.batch.columns()) {

@@ -37,14 +37,14 @@ struct JobReport<'a> {
     percentiles: &'a [f64],
     /// Whether `clat` and `lat` show them.
     shows_percentiles: [bool; 2],
-    ops: [Count; 3],
+    ops: [OpReport; 3],
     span_ns: u64,
     /// The sum of `span_ns` over all jobs of a group.
     job_ns: u64,
 }
 
 /// One operation of a job.
-struct Count {
+struct OpReport {
     done: u64,
     bytes: u64,
     /// The measured time; for a group, that of its longest job with such requests.
@@ -163,21 +163,21 @@ fn alone<'a>(planned: &'a Planned, outcome: &'a Outcome) -> JobReport<'a> {
         percentiles: PERCENTILES,
         shows_percentiles: [true, false],
         ops: [
-            Count {
+            OpReport {
                 done: report.reads,
                 bytes: report.read_bytes,
                 span_ns: report.simulated_ns,
                 times: Some(Times::new(&report.response.read, histogram("read"))),
                 rates: rates[0],
             },
-            Count {
+            OpReport {
                 done: report.writes,
                 bytes: report.written_bytes,
                 span_ns: report.simulated_ns,
                 times: Some(Times::new(&report.response.write, histogram("write"))),
                 rates: rates[1],
             },
-            Count {
+            OpReport {
                 done: report.trims,
                 bytes: outcome.trimmed_bytes,
                 span_ns: report.simulated_ns,
@@ -196,7 +196,7 @@ fn several<'a>(outcome: &'a Outcome, jobs: &'a Jobs) -> Vec<JobReport<'a>> {
         let report = outcome.report.workloads.get(workload)?;
         let [read, write] = outcome.workload_histograms.get(workload)?;
         let rates = outcome.workload_rates.get(workload).copied().unwrap_or_default();
-        let count = |done, bytes, times, op: usize| Count {
+        let count = |done, bytes, times, op: usize| OpReport {
             done,
             bytes,
             span_ns: report.simulated_ns,
@@ -287,7 +287,7 @@ fn levels(names: &[&str], at: u32) -> Value {
 }
 
 /// An operation; `group_rate`: bytes a second of its group.
-fn of_op(job: &JobReport<'_>, count: &Count, group_rate: f64) -> Value {
+fn of_op(job: &JobReport<'_>, count: &OpReport, group_rate: f64) -> Value {
     let span_ns = count.span_ns;
     let per_s = |number: u64| if span_ns == 0 { 0.0 } else { number as f64 * 1e9 / span_ns as f64 };
     let bytes_per_s = per_s(count.bytes) as u64;

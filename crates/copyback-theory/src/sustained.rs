@@ -5,7 +5,8 @@
 use crate::Result;
 use crate::numeric::{bisect, within};
 
-/// The times of the steps of a drive.
+/// The dies and channels of a drive, and the times of its steps. The methods refuse a value outside the domain, except
+/// for k: they do not check it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Costs {
     /// Dies of the drive.

@@ -68,7 +68,7 @@ pub fn greedy(units_per_block: u32, over_provisioning: f64) -> Result<f64> {
 
 /// Greedy with b units a block: Desnoyers' closed form, an approximation within 1 % for OP ≥ 7 % and b ≥ 16.
 ///
-/// X₀ = ½ − (b/α)·W₀(−(1 + 1/2b)·α·e^(−(1 + 1/2b)·α)), A = b / (b − (X₀ − 1)). Domain: OP > 0, b ≥ 1.
+/// X₀ = ½ − (b/α)·W₀(−(1 + 1/(2b))·α·e^(−(1 + 1/(2b))·α)), A = b / (b − (X₀ − 1)). Domain: OP > 0, b ≥ 1.
 ///
 /// Source: Desnoyers 2014.
 ///

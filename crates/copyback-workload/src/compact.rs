@@ -1,8 +1,8 @@
 //! The layout `compact`: removes the addresses that a trace never reads or writes.
 //!
 //! The trace is read twice. The first pass finds its extents: runs of neighbouring units that are all read or written.
-//! The second pass gives each extent the next free address when it is first read or written. A request lies within one
-//! extent, so no request is split.
+//! The second pass gives each extent the next free address when it is first read or written. A read or a write lies
+//! within one extent, so none is split. A trim may be split: addresses without an earlier read or write are left out.
 
 use crate::packed::LAYOUT_WITHOUT_EFFECT;
 use crate::units::{counted, format_bytes};

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 /// The device whose requests are kept, if one was chosen.
 pub(crate) struct SelectedDevice {
     device: Option<Device>,
-    /// The number of a device that was chosen by name, from its first request on.
+    /// The chosen device's number; if it was chosen by name, known from its first request on.
     number: Option<u32>,
 }
 

@@ -27,7 +27,7 @@ pub(crate) struct Packed<S> {
     split_count: u64,
     /// Whether an address on the drive differs from the trace's.
     has_moved: bool,
-    /// Whether a setting selected the layout, and not the format.
+    /// Whether a setting selected the layout; otherwise, the trace's format did.
     is_requested: bool,
     pending: VecDeque<Request>,
 }

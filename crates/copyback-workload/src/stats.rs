@@ -90,7 +90,7 @@ pub struct TraceStats {
     pub end_bytes: u64,
     /// From the first to the last arrival.
     pub duration_ns: u64,
-    /// Requests a second over the duration; zero if all arrive at once.
+    /// Requests a second: the inverse of the mean gap; zero if all arrive at once.
     pub requests_per_s: f64,
     /// The mean gap between arrivals.
     pub mean_gap_ns: f64,

@@ -15,7 +15,8 @@ use tempfile::NamedTempFile;
 
 static NAMES: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 
-/// The process is about to end: no file is created or gets its final name. Written while the list is locked.
+/// The process is about to end: no named file is created, and none gets its final name. Written while the list is
+/// locked.
 static IS_CLOSED: AtomicBool = AtomicBool::new(false);
 
 fn names() -> MutexGuard<'static, BTreeSet<PathBuf>> {
@@ -205,7 +206,7 @@ impl Temporary {
     }
 }
 
-/// While this value lives, no thread creates, renames or removes temporary files.
+/// While this value lives, no thread creates or renames a [`Temporary`].
 #[derive(Debug)]
 pub struct Held(#[allow(dead_code, reason = "it is held, not read")] MutexGuard<'static, BTreeSet<PathBuf>>);
 

@@ -17,7 +17,7 @@ pub(crate) struct Transformed<S> {
     align_bytes: u64,
     beyond: BeyondCapacity,
     /// Whether the footprint exceeds the capacity, so that `beyond` has an effect even if no request does.
-    allows_footprint: bool,
+    exceeds_by_footprint: bool,
     capacity_bytes: u64,
     high_priority_share: Option<f64>,
     priorities: Xoshiro256PlusPlus,
@@ -51,7 +51,7 @@ impl<S: RequestSource> Transformed<S> {
             time_scale: spec.time_scale.unwrap_or(1.0),
             align_bytes: spec.align.map_or(1, |align| align.0),
             beyond: spec.beyond_capacity.unwrap_or(BeyondCapacity::Error),
-            allows_footprint: spec
+            exceeds_by_footprint: spec
                 .footprint
                 .is_some_and(|part| matches!(part, Footprint::Size(size) if size.0 > capacity_bytes)),
             capacity_bytes,
@@ -78,13 +78,13 @@ impl<S: RequestSource> Transformed<S> {
         Self { devices, ..self }
     }
 
-    /// Also notes that the trace's addresses could be packed.
+    /// Also suggests the layout `compact` in the error of a request beyond the capacity.
     pub(crate) fn may_be_compact(self) -> Self {
         Self { may_be_compact: true, ..self }
     }
 
-    /// Also notes that `align` only widens requests: they are not drawn in its units, and it does not set the layout's
-    /// unit.
+    /// Also adds a note if `align` widens no request: it then has no effect, because requests are not drawn in its
+    /// units, and it does not set the layout's unit.
     pub(crate) fn only_widening(self) -> Self {
         Self { align_only_widens: self.align_bytes > 1, ..self }
     }
@@ -281,7 +281,7 @@ impl<S: RequestSource> Transformed<S> {
         };
         let (has_drive, keeps_all) = (self.capacity_bytes != u64::MAX, self.folded + self.rejected == 0);
         let capacity = format_bytes(self.capacity_bytes);
-        let is_beyond_set = self.beyond != BeyondCapacity::Error && has_drive && !self.allows_footprint;
+        let is_beyond_set = self.beyond != BeyondCapacity::Error && has_drive && !self.exceeds_by_footprint;
         let why = format!("no request ends beyond the capacity of {capacity}");
         note(is_beyond_set && keeps_all, "beyond_capacity", why);
         let is_device_requested = self.device.requested().is_some();

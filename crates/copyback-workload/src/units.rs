@@ -1,7 +1,7 @@
 //! Sizes and times as people write them: `"16 KiB"`, `"1.6 ms"`.
 //!
 //! Numbers are read as exact decimals, never through floating point, and rounded half up to a whole byte or
-//! nanosecond. The texts printed here parse back to the same value.
+//! nanosecond. Texts of [`format_bytes`], [`format_duration_ns`] and [`exact_time`] parse back to the same value.
 
 use serde::de::{Error as _, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};

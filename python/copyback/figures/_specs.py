@@ -17,9 +17,9 @@ MS_PER_NS = 1e-6
 class Panel:
     """One chart of a figure.
 
-    ``metric`` is a number of the reports, or a formula of several numbers, as in claims: a sum of products, or one such
-    sum `` / `` another, so that ``a + b / c`` is (a + b) / c; with spaces around each operator. For a ``cdf`` it is a
-    class of requests; ``stacked`` bars have several metrics, each with its label.
+    ``metric`` is a number of the reports, or a formula of several numbers, as in claims: a sum of products, or the
+    ratio of two such sums. The sums come first: ``a + b / c`` is (a + b) / c. Operators have spaces around them. For a
+    ``cdf`` it is a class of requests; ``stacked`` bars have several metrics, each with its label.
     ``schemes`` are the lines or the bars of a group, each with its label; ``x`` is what varies (``case``, or a varied
     key), ``only`` keeps the rows that have these values. ``base`` is the scheme that values are divided by, and
     ``mean`` adds a group with the mean over all. A claim that publishes a number, not a change, is drawn if it has this

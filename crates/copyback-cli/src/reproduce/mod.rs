@@ -156,7 +156,7 @@ fn refuse_unknown_tables(
 
 fn text(about: &About<'_>, folder: &Path, done: &[JudgedExperiment]) -> String {
     let About { name, is_quick, changes } = about;
-    let quick = if *is_quick { ", quick: fewer requests than the results in the documents" } else { "" };
+    let quick = if *is_quick { ", quick: fewer requests than the results in docs/reproduction" } else { "" };
     let cells: usize = done.iter().map(|done| done.results.len()).sum();
     let other = if changes.is_empty() { String::new() } else { format!(", with {}", changes.join(", ")) };
     let mut text = format!(

@@ -183,7 +183,7 @@ pub(super) fn merges_of_logs(merges: &MergeTotals) -> String {
 
 pub(super) fn map_in_flash(map: &MapReport) -> String {
     let found = map.hit_ratio.map_or_else(|| "none".to_owned(), percent);
-    let later = map.page_programs - map.write_backs;
+    let later = map.updates;
     facts(vec![
         ("entries looked up", format!("{}, of which DRAM held {found}", count(map.lookups))),
         ("translation pages read", count(map.page_reads)),
@@ -267,7 +267,7 @@ pub(super) fn wear(report: &Report, run: &RunConfig) -> String {
     let planes = if run.frontier.is_in_rows() { u64::from(run.geometry.planes_per_die) } else { 1 };
     let by_tasks = match report.flash.blocks_relocated * planes {
         0 => String::new(),
-        erases => format!(", {} of them by scrubbing or wear levelling", count(erases)),
+        erases => format!(", {} of them by background tasks other than GC", count(erases)),
     };
     facts(vec![
         ("erases", format!("{} in this run{by_tasks}", count(report.flash.block_erases))),

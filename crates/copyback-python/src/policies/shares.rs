@@ -18,7 +18,7 @@ pub struct SharesView {
     free_blocks: u64,
     /// Erased blocks below which collection starts.
     free_blocks_target: u64,
-    /// Reads and writes of the host, in logical pages, that wait or are under way.
+    /// Flash requests of the host that wait or are under way.
     outstanding: u64,
     /// Logical pages of the reads that have arrived so far.
     reads: u64,

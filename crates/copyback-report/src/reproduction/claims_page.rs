@@ -89,8 +89,8 @@ impl ClaimRow {
         (count > 1).then(|| format!("{count}: {} to {}", format.shown(least), format.shown(most)))
     }
 
-    /// The control that speaks most against the claim: the one with the largest effect in the claim's direction, or
-    /// with the smallest effect if the claim is that nothing changes.
+    /// The control that speaks most against the claim: the one with the largest effect in the direction of the measured
+    /// effect, or with the smallest effect if the claim is that nothing changes.
     fn strongest_control(&self) -> Option<usize> {
         let is_of_nothing =
             self.published_effect.is_some_and(|effect| effect.abs() < self.tolerance.unwrap_or(1.0).min(1.0));

@@ -13,7 +13,7 @@ type Die = (u64, u64);
 /// Busy intervals in nanoseconds, by die.
 type Busy = BTreeMap<Die, Vec<(f64, f64)>>;
 
-/// The busy intervals of dies, by layer of the map and by scheme.
+/// The busy intervals of dies, by layer of the heat map and by scheme.
 pub struct DieActivity {
     layers: Vec<(&'static str, BTreeMap<String, Busy>)>,
 }
@@ -46,8 +46,8 @@ impl DieActivity {
         Ok(Self { layers })
     }
 
-    /// The map of a run as a flat list: die number, bin number and busy share in thousandths, for each bin in which the
-    /// die worked.
+    /// The heat map of a run. Each layer is a flat list: for each bin in which a die worked, the index of the die in
+    /// `dies`, the number of the bin, and the busy share in thousandths.
     pub fn drawn(&self, scheme: &str, (from_ns, to_ns): (f64, f64), dies: usize, detail: Detail) -> Value {
         let of_scheme: Vec<_> = self.layers.iter().map(|(layer, all)| (*layer, all.get(scheme))).collect();
         let of_drives = of_scheme.iter().filter_map(|(_, busy)| *busy).flat_map(BTreeMap::keys);

@@ -15,8 +15,8 @@ mod results;
 mod runs;
 mod series;
 mod settings;
-mod shared;
 mod sweeps;
+mod workloads_and_drives;
 
 use crate::styles;
 use conditions::Condition;

@@ -7,7 +7,7 @@ use super::findings::{self, Row, verdict};
 use super::read::{self, Table};
 use super::series::{self, Series};
 use super::settings::settings;
-use super::shared;
+use super::workloads_and_drives;
 use super::{BYTES_MAX, Detail, too_large};
 use copyback_lab::Failure;
 use serde_json::{Map, Value, json};
@@ -154,8 +154,8 @@ impl Runs {
         Ok(json!({
             "scheme": scheme,
             "report": shown,
-            "workloads": shared::workloads(report),
-            "array": shared::array(report),
+            "workloads": workloads_and_drives::workloads(report),
+            "array": workloads_and_drives::array(report),
             "config": settings(&result["config"], left_bytes).ok_or_else(too_large)?,
             "notes": result["notes"],
             "half_widths": series.as_ref().map(Series::half_widths),

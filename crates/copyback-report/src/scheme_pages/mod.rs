@@ -236,8 +236,8 @@ fn policy_section(chosen: &AxisChoice, before: Option<&AxisChoice>) -> String {
 fn index() -> Result<String, Failure> {
     let mut text = format!("{GENERATED}\n# Schemes\n\n");
     text += &paragraph(
-        "A scheme names one choice along each axis. The [glossary](../guide.md#glossary) defines this term and those \
-         of the other pages. `copyback compare --schemes baseline,pgc,gc-par` compares some of these, \
+        "A scheme names one choice along each axis. The [glossary](../guide.md#glossary) defines the terms of these \
+         pages. `copyback compare --schemes baseline,pgc,gc-par` compares some of the schemes, \
          `copyback schemes NAME` prints one as a file that you can copy and change.",
     );
     text += "\n| scheme | what it is | source |\n|---|---|---|\n";

@@ -73,7 +73,7 @@ impl RequestsWithoutData {
     }
 }
 
-/// The quantity of a column before the process' name.
+/// Whether the time before the process' name counts seconds, or is a time of day.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum TimeKind {
     Seconds,

@@ -153,7 +153,7 @@ impl WorkloadSpec {
             ));
         };
         if self.read_arrivals.is_some() {
-            let message = "read_arrivals and arrivals say it already: it is the ratio of their rates";
+            let message = "the rates of `read_arrivals` and `arrivals` already determine it";
             return Err(wrong("read_share", message, "remove it, or `read_arrivals`"));
         }
         share("read_share", read_share)?;

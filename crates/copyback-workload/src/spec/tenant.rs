@@ -127,7 +127,8 @@ impl Tenant {
         self.settings.mode.unwrap_or(usual)
     }
 
-    /// The times between which it runs, in order, counted from its start or from the end of the workloads in `after`.
+    /// The times between which it runs, in order. They count from the run's start or, with `after` or `not_before`,
+    /// from the time at which these let it start.
     pub fn phases_ns(&self) -> Vec<[u64; 2]> {
         let TenantSettings { start, stop, phases, .. } = &self.settings;
         match phases {

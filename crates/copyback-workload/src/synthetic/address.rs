@@ -206,8 +206,8 @@ impl Addresses {
         Some(Extent { offset_bytes, len_bytes, device: 0 })
     }
 
-    /// The end of the last request, or the skipped distance from it. If this request would not fit, it begins at the
-    /// footprint's start, or, on the way backwards, at its end.
+    /// The start of a request that continues the last one: its end, plus the skip if one is due. If this request would
+    /// not fit, it begins at the footprint's start, or, on the way backwards, at the footprint's end.
     fn continued(&mut self, of: usize, len_bytes: u64) -> u64 {
         let last_end_bytes = self.last_end_bytes[of];
         if self.since_skip_bytes[of] < self.skip_every_bytes {
@@ -227,7 +227,8 @@ impl Addresses {
         if start_bytes.saturating_add(len_bytes) <= self.footprint_bytes { start_bytes } else { 0 }
     }
 
-    /// A random address. It shortens a request that would reach into a block that `numbered` has taken.
+    /// The next address of the distribution, or of its list. Shortens a request that would reach into a block that
+    /// `numbered` has taken.
     fn random(&mut self, op: Op, (least_bytes, len_bytes): (u64, &mut u64), own_align: u64) -> Option<u64> {
         let align = self.align_bytes;
         let last_start = self.footprint_bytes - *len_bytes;

@@ -99,7 +99,7 @@ impl Generator {
 
     /// The error for an arrival that exceeds 64 bits.
     fn too_late(&self) -> Error {
-        let request = format_count(self.requests - self.requests_left - 1);
+        let request = format_count(self.requests - self.requests_left);
         let message = format!("`workload.arrivals`: request {request} would arrive beyond 2^64 ns (584 years)");
         Error::new(message).with_help("raise `workload.arrivals.rate`, or lower `workload.requests`")
     }

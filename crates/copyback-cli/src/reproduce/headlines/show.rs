@@ -10,7 +10,7 @@ const COLUMNS: usize = 116;
 /// The table, with quotes, work and causes below each line.
 pub fn text(document: &Headlines) -> String {
     let Headlines { paper, quick, changes, cells, headlines, .. } = document;
-    let quick = if *quick { ", quick: fewer requests than the results in the documents" } else { "" };
+    let quick = if *quick { ", quick: fewer requests than the results in docs/reproduction" } else { "" };
     let other = if changes.is_empty() { String::new() } else { format!(", with {}", changes.join(", ")) };
     let bold = |text: &str| Cell::styled(text, BOLD);
     let mut rows = vec![["headline", "published", "measured", "verdict"].map(bold).to_vec()];

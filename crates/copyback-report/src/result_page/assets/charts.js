@@ -152,7 +152,7 @@ function conditionLines(marks) {
 }
 
 /** The ends of an axis that has to show these limits, too; null where the data reach farther. `by`: the room beyond them. */
-function endsWith(limits, by) {
+function axisEnds(limits, by) {
   const [least, most] = [Math.min(...limits), Math.max(...limits)];
   return { min: (data) => (limits.length && least < data.min ? least / by : null), max: (data) => (limits.length && most > data.max ? most * by : null) };
 }
@@ -173,7 +173,7 @@ function distribution(parent, label, lines, of) {
         formatter: (found) => tip(`longer than ${time(found[0].axisValue * 1e6)}`, shown().map((line) =>
           [line.label, beyondAt(line.ccdf, found[0].axisValue * 1e6)])),
       },
-      xAxis: axis({ type: "log", ...endsWith(asked().map((one) => one.xAxis), 1.2), name: "response time", nameGap: 28, axisLabel: { color: faint(), hideOverlap: true, formatter: (ms) => time(ms * 1e6) } }),
+      xAxis: axis({ type: "log", ...axisEnds(asked().map((one) => one.xAxis), 1.2), name: "response time", nameGap: 28, axisLabel: { color: faint(), hideOverlap: true, formatter: (ms) => time(ms * 1e6) } }),
       yAxis: axis({ type: "log", min: 1e-6, max: 1, name: "share of requests that takes longer", nameGap: 58, axisLabel: { color: faint(), formatter: power } }),
       dataZoom: zoom(),
       series: shown().map((line, at) => ({

@@ -3,7 +3,7 @@
 const OVER_TIME = [
   ["response_ns", "Over time: response", "Mean response time of the requests that ended in an interval.", "response time (ms)", 1e-6, time],
   ["write_amplification", "Over time: write amplification", "Units programmed for each unit that the host wrote.", "write amplification", 1, number, true],
-  ["free_blocks", "Over time: free blocks", "Free blocks of a plane: mean of all planes, shaded from the plane that has fewest.", "free blocks of a plane", 1, number],
+  ["free_blocks", "Over time: free blocks", "Free blocks of a plane, as a mean over all planes; the shade reaches down to the plane with the fewest.", "free blocks of a plane", 1, number],
   ["dies_collecting", "Over time: garbage collection", "Dies in garbage collection at the ends of intervals.", "dies collecting", 1, number],
 ];
 
@@ -74,7 +74,7 @@ function band(params, api, times, min, max, tint) {
   return { type: "polygon", shape: { points }, style: { fill: tint, opacity: 0.12 } };
 }
 
-const LAYERS = { collections: "collections: from a die's first command for one to the erase", host: "the host's commands", gc: "commands of garbage collection" };
+const LAYERS = { collections: "collections: from the choice of the victim to the end of its erase", host: "the host's commands", gc: "commands of garbage collection" };
 
 function dies(runs) {
   const drawn = runs.filter((run) => run.dies && Object.keys(run.dies.layers).length);

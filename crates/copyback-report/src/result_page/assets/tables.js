@@ -12,13 +12,13 @@ function formatOf(own, name) {
   return columnFormat(name, pairs.map((pair) => (pair ? pair[0] : null)));
 }
 
-/** The label of a cell without what all labels share: the name of the only key, or the tables of several keys. */
+/** The label of a cell, shortened: `0.05` for the only varied key; `soft=0.05` for `trigger.soft`, one of several. */
 function shortCell(own, group) {
   const short = (text, key) => text.replace(`${key}=`, own.varied.length === 1 ? "" : `${key.split(".").at(-1)}=`);
   return own.varied.reduce(short, group.label) || "the cell";
 }
 
-/** The heading of cells in that form: a case or a workload may stand before the value. */
+/** The heading above such labels: the only varied key, `cell, KEY` if other words precede its value, or else `cell`. */
 function cellHeading(own) {
   if (own.varied.length !== 1) return "cell";
   const [key] = own.varied;
@@ -79,7 +79,7 @@ function sweepBars(own, runs) {
       },
       xAxis: axis({ type: "category", data: own.groups.map((group) => shortCell(own, group)), name: own.varied.length === 1 ? cellHeading(own) : "", nameGap: 70,
         axisLabel: { color: faint(), fontSize: 10, lineHeight: 14, ...(own.groups.length > MANY ? { rotate: 45, hideOverlap: true } : { interval: 0, formatter: (text) => text.replaceAll(" ", "\n") }) } }),
-      yAxis: axis({ type: "value", min: 0, max: endsWith(asked().map((one) => one.yAxis), 1.1).max, name: metricName(state.metric) + (state.metric.endsWith("_ns") ? " (ms)" : ""), nameGap: 46 }),
+      yAxis: axis({ type: "value", min: 0, max: axisEnds(asked().map((one) => one.yAxis), 1.1).max, name: metricName(state.metric) + (state.metric.endsWith("_ns") ? " (ms)" : ""), nameGap: 46 }),
       dataZoom: zoom({ filterMode: "filter" }),
       series: barsWithIntervals(own.groups, runs.filter(isShown), pair, factor(), asked()),
     }),

@@ -3,9 +3,9 @@
 //! fio has one map for reads, writes and trims, and a bit for each number, not for each byte: block 3 of writes of
 //! 16 KiB and block 3 of reads of 4 KiB exclude each other. The map has as many numbers as there are blocks of the
 //! smallest size of any operation. A draw that finds its number taken goes on to the next free one, and from the last
-//! number to the first. If the smallest request of the operation then reaches beyond its blocks, fio 3.33 ends the job.
-//! fio draws a larger request again until it fits; this module shortens it. A request of several blocks takes a number
-//! for each of them, and ends before the first one that is taken.
+//! number to the first. If the operation's smallest request, begun there, would reach beyond the last block of that
+//! operation, fio 3.33 ends the job. fio draws a larger request again until it fits; this module shortens it. A request
+//! of several blocks takes a number for each of them, and ends before the first one that is taken.
 
 use crate::rng::{Xoshiro256PlusPlus, below};
 

@@ -191,7 +191,7 @@ fn reads_by_a_share_and_reads_by_arrivals_take_each_others_place() {
     let resolved = with(&[apart, "[workload]\nread_share = 0.4"]);
     assert!(resolved.workload.read_share == Some(0.4) && resolved.workload.read_arrivals.is_none());
     let (message, help, at) = error(&format!("{apart}\nread_share = 0.4"));
-    assert!(message.starts_with("`workload.read_share`: read_arrivals and arrivals say it"), "{message}");
+    assert!(message.starts_with("`workload.read_share`: the rates of `read_arrivals` and `arrivals`"), "{message}");
     assert_eq!((help.as_str(), at.as_str()), ("remove it, or `read_arrivals`", "layer2.toml: 0.4"));
     // A generator of its own inherits nothing of the one below.
     let own = "[workload]\nrequests = 5\nsize = { kind = \"fixed\", mean = \"4 KiB\" }\narrivals = { kind = \"fixed\", rate = 5 }";
