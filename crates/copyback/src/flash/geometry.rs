@@ -156,6 +156,12 @@ impl Geometry {
         u64::from(self.logical_units) * u64::from(self.unit_bytes)
     }
 
+    /// Whether a page begins at this unit of a block.
+    #[inline(always)]
+    pub fn begins_page(&self, unit_offset: u32) -> bool {
+        self.per_page.div_rem(unit_offset).1 == 0
+    }
+
     /// The page that holds a physical unit.
     #[inline(always)]
     pub fn page_of(&self, unit: PhysicalUnit) -> PageId {

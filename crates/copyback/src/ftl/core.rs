@@ -82,6 +82,16 @@ pub struct Ftl {
     moves: Vec<Move>,
 }
 
+/// A page of an open block that was bound.
+#[derive(Clone, Copy)]
+struct BoundPage {
+    block: BlockId,
+    /// Its first unit.
+    first: PhysicalUnit,
+    /// Whether it is the block's last page.
+    is_last: bool,
+}
+
 impl Ftl {
     /// The drive's shape as the translation layer sees it.
     pub fn geometry_of(config: &FtlConfig<'_>) -> Geometry {
@@ -322,12 +332,13 @@ impl Ftl {
         if self.logs.is_some() {
             self.before_logging(plane, write_point, units);
         }
-        let (block, first) = self.bind_page(plane, write_point, units.len());
+        let bound = self.bind_page(plane, write_point, units.len());
+        let BoundPage { block, first, .. } = bound;
         for (at, &unit) in units.iter().enumerate().filter(|(_, unit)| unit.is_some()) {
             self.point(unit, PhysicalUnit(first.0 + at as u32), block);
         }
         self.counts.host_units += units.len() as u64;
-        self.close_if_full(plane, block, write_point, stamp);
+        self.close_if_last(plane, &bound, write_point, stamp);
         if self.logs.is_some() {
             self.after_logging(plane, write_point, units);
         }
@@ -359,7 +370,8 @@ impl Ftl {
         units: &[LogicalUnit],
         stamp: u64,
     ) -> PageId {
-        let (block, first) = self.bind_page(plane, write_point, moves.len() + units.len());
+        let bound = self.bind_page(plane, write_point, moves.len() + units.len());
+        let BoundPage { block, first, .. } = bound;
         for (at, &unit) in units.iter().enumerate().filter(|(_, unit)| unit.is_some()) {
             self.point(unit, PhysicalUnit(first.0 + (moves.len() + at) as u32), block);
         }
@@ -379,7 +391,7 @@ impl Ftl {
         self.counts.dropped_moves += moves.len() as u64 - u64::from(moved);
         self.counts.moved_units += moves.len() as u64 - u64::from(merged);
         self.counts.host_units += u64::from(merged) + units.len() as u64;
-        self.close_if_full(plane, block, write_point, stamp);
+        self.close_if_last(plane, &bound, write_point, stamp);
         self.geometry.page_of(first)
     }
 
@@ -401,16 +413,17 @@ impl Ftl {
 
     /// Takes the next whole page of a plane's open block.
     #[inline(always)]
-    fn bind_page(&mut self, plane: PlaneId, write_point: usize, units: usize) -> (BlockId, PhysicalUnit) {
+    fn bind_page(&mut self, plane: PlaneId, write_point: usize, units: usize) -> BoundPage {
         let units_per_page = self.geometry.units_per_page;
         hold!(units as u32 <= units_per_page, PageRoom, "{units} units for a page of {units_per_page}");
         let block = self.open_block(plane, write_point);
         let state = &mut self.blocks[block];
         let at = u32::from(state.written);
-        hold!(at.is_multiple_of(units_per_page), PageRoom, "a page of {block:?} was begun and not sealed");
+        hold!(self.geometry.begins_page(at), PageRoom, "a page of {block:?} was begun and not sealed");
         state.written = (at + units_per_page) as u16;
+        let is_last = at + units_per_page >= self.geometry.units_per_block;
         self.counts.padding_units += u64::from(units_per_page) - units as u64;
-        (block, PhysicalUnit(block.0 * self.geometry.units_per_block + at))
+        BoundPage { block, first: PhysicalUnit(block.0 * self.geometry.units_per_block + at), is_last }
     }
 
     /// Points a unit at a place in `block`, and makes the place that it had before invalid.

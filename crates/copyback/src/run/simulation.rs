@@ -26,7 +26,7 @@ use crate::observe::steady::Track;
 use crate::run::config::RunConfig;
 use crate::sim::index::{BlockId, RequestId};
 use crate::sim::invariant::{Invariant, broken, hold};
-use crate::sim::queue::{EventQueue, Timer};
+use crate::sim::queue::{End, EventQueue, Timer, kind};
 use crate::ssd::Ssd;
 use copyback_workload::spec::Pace;
 use copyback_workload::{Error, Request, RequestSource};
@@ -55,7 +55,6 @@ const CLOCKS_EVERY: u64 = 16;
 /// A drive, and the event loop's state for it.
 struct Member {
     ssd: Ssd,
-    first_timer: u32,
     /// Host units of its work that are counted in [`Simulation::written_by_drives`].
     written_units: u64,
     /// Whether it is in [`Simulation::marked`].
@@ -80,7 +79,8 @@ pub struct Simulation<'a> {
     /// Whether the units of split requests count as written by the host, because drives write other units: fewer behind
     /// a buffer, more if a write includes other units.
     counts_submitted: bool,
-    member_of_timer: Vec<u16>,
+    /// The drive of each timer.
+    timers: Vec<TimerOfDrive>,
     host: HostConfig,
     /// The loop of `source`; open if several workloads, each with its own loop, replace it.
     loop_of_host: HostLoop,
@@ -126,6 +126,14 @@ pub struct Simulation<'a> {
     check: bool,
 }
 
+/// A timer of a drive.
+#[derive(Clone, Copy, Default)]
+struct TimerOfDrive {
+    member: u32,
+    /// Its number among the drive's timers.
+    local: u32,
+}
+
 /// How requests of a source begin.
 #[derive(Clone, Copy)]
 struct HostLoop {
@@ -165,25 +173,19 @@ impl<'a> Simulation<'a> {
     /// names.
     pub fn new(drives: Vec<(&RunConfig, Ftl)>, setup: Setup<'a>) -> Self {
         let mut members = Vec::new();
-        let mut member_of_timer = vec![0; FIRST_DRIVE as usize];
+        let mut timers = vec![TimerOfDrive::default(); FIRST_DRIVE as usize];
         let keeps_collection_out = drives.iter().any(|(config, _)| config.keeps_collection_out());
         for (number, (config, ftl)) in drives.into_iter().enumerate() {
-            let first_timer = member_of_timer.len() as u32;
-            member_of_timer.resize(member_of_timer.len() + Ssd::timers(&ftl.geometry) as usize, number as u16);
+            let first_timer = timers.len() as u32;
+            let member = number as u32;
+            timers.extend((0..Ssd::timers(&ftl.geometry)).map(|local| TimerOfDrive { member, local }));
             let config = config.ssd(setup.host.subpage_writes);
             let ssd = Ssd::new(&config, ftl, first_timer, setup.check, setup.keep_gc_events);
-            members.push(Member {
-                ssd,
-                first_timer,
-                written_units: 0,
-                is_listed: false,
-                line: VecDeque::new(),
-                held_until_ns: 0,
-            });
+            members.push(Member { ssd, written_units: 0, is_listed: false, line: VecDeque::new(), held_until_ns: 0 });
         }
         let requests_max = setup.requests.unwrap_or(u64::MAX);
         let mut simulation = Self {
-            events: EventQueue::new(member_of_timer.len()),
+            events: EventQueue::new(timers.len()),
             marked: Vec::with_capacity(members.len()),
             dispatching: Vec::with_capacity(members.len()),
             totals: Totals::new(&members),
@@ -194,7 +196,7 @@ impl<'a> Simulation<'a> {
             array: None,
             tenants: None,
             members,
-            member_of_timer,
+            timers,
             loop_of_host: HostLoop::new(setup.host.mode, &setup.host),
             host: setup.host,
             source: setup.source,
@@ -327,24 +329,53 @@ impl<'a> Simulation<'a> {
     /// Handles the next event and all that follows from it. Returns whether there was one.
     #[inline(always)]
     pub fn step(&mut self) -> Result<bool, RunError> {
-        let Some((now_ns, timer)) = self.events.pop() else { return Ok(false) };
+        let Some((now_ns, timer, end)) = self.events.pop_with_end() else { return Ok(false) };
         if now_ns >= self.collector.next_update_ns() {
             self.update_measures(now_ns);
         }
-        match timer {
-            ARRIVAL => {}
-            Timer(timer) if timer < FIRST_DRIVE => self.on_array_timer(Timer(timer)),
-            Timer(timer) => {
-                let member = self.member_of_timer[timer as usize] as usize;
-                let local = timer - self.members[member].first_timer;
-                if !self.members[member].ssd.on_event(local, &mut self.events) {
-                    // A collection went on to its next step: no other component has work.
-                    self.totals.note(member);
-                    return Ok(true);
-                }
-                self.take_completions_of(member);
-            }
+        match end {
+            Some(End::Read) => self.on_event_of_drive::<{ kind::READ }>(timer),
+            Some(End::Program) => self.on_event_of_drive::<{ kind::PROGRAM }>(timer),
+            Some(End::Transfer) => self.on_event_of_drive::<{ kind::TRANSFER }>(timer),
+            None => self.on_other_event(timer),
         }
+    }
+
+    /// Handles an event of a drive. `KIND`: the end that it marks. The code exists once for each kind, so that the
+    /// processor predicts its branches from the same kind of event.
+    #[inline(always)]
+    fn on_event_of_drive<const KIND: u8>(&mut self, timer: Timer) -> Result<bool, RunError> {
+        let TimerOfDrive { member, local } = self.timers[timer.0 as usize];
+        let member = member as usize;
+        if self.members[member].ssd.on_event_of_kind::<KIND>(local, &mut self.events) {
+            return self.follow_up(member);
+        }
+        // A collection went on to its next step: no other component has work.
+        self.totals.note(member);
+        Ok(true)
+    }
+
+    /// Handles an event that may have any source.
+    #[inline(never)]
+    fn on_other_event(&mut self, timer: Timer) -> Result<bool, RunError> {
+        if timer.0 >= FIRST_DRIVE {
+            return self.on_event_of_drive::<{ kind::ANY }>(timer);
+        }
+        if timer != ARRIVAL {
+            self.on_array_timer(timer);
+        }
+        self.dispatch_if_needed()
+    }
+
+    /// Handles the consequences of a drive's event.
+    #[inline(never)]
+    fn follow_up(&mut self, member: usize) -> Result<bool, RunError> {
+        self.take_completions_of(member);
+        self.dispatch_if_needed()
+    }
+
+    #[inline(always)]
+    fn dispatch_if_needed(&mut self) -> Result<bool, RunError> {
         if self.may_begin() || !self.marked.is_empty() {
             self.dispatch()?;
         }

@@ -41,6 +41,19 @@ pub enum End {
 
 const KINDS: usize = 3;
 
+/// Kinds of events as constants, for code that is compiled once for each kind.
+pub mod kind {
+    use super::End;
+    /// [`End::Read`].
+    pub const READ: u8 = End::Read as u8;
+    /// [`End::Program`].
+    pub const PROGRAM: u8 = End::Program as u8;
+    /// [`End::Transfer`].
+    pub const TRANSFER: u8 = End::Transfer as u8;
+    /// Any event.
+    pub const ANY: u8 = super::KINDS as u8;
+}
+
 /// The time of a timer that waits for nothing.
 const NEVER: u64 = u64::MAX;
 
@@ -215,6 +228,13 @@ impl EventQueue {
     /// Takes the earliest event (of equal times, the lower timer's), and moves the clock to it.
     #[inline(always)]
     pub fn pop(&mut self) -> Option<(u64, Timer)> {
+        self.pop_with_end().map(|(time_ns, timer, _)| (time_ns, timer))
+    }
+
+    /// As [`Self::pop`], with the end that the event marks; `None` for other events, and for some ends. It is a hint:
+    /// if an end of the timer was cancelled, and another is pending at that same moment, it names either.
+    #[inline(always)]
+    pub fn pop_with_end(&mut self) -> Option<(u64, Timer, Option<End>)> {
         loop {
             let (mut first, mut at) = (self.heads[KINDS], KINDS);
             for kind in 0..KINDS {
@@ -237,7 +257,13 @@ impl EventQueue {
             self.time_ns[timer as usize] = NEVER;
             debug_assert!(time_ns >= self.now_ns);
             self.now_ns = time_ns;
-            return Some((time_ns, Timer(timer)));
+            let end = match at as u8 {
+                kind::READ => Some(End::Read),
+                kind::PROGRAM => Some(End::Program),
+                kind::TRANSFER => Some(End::Transfer),
+                _ => None,
+            };
+            return Some((time_ns, Timer(timer), end));
         }
     }
 

@@ -19,7 +19,7 @@ use crate::ftl::core::Ftl;
 use crate::observe::observers::Observers;
 use crate::sim::index::{ChannelId, DieId};
 use crate::sim::invariant::hold;
-use crate::sim::queue::EventQueue;
+use crate::sim::queue::{EventQueue, kind};
 use crate::tasks::gc::trigger::TriggerPolicy;
 
 /// The kinds of events of the flash, by what ended.
@@ -115,8 +115,14 @@ impl BackEnd {
     /// follow: a request completes, or a die can take waiting work.
     #[inline(always)]
     pub fn on_event(&mut self, local: u32, events: &mut EventQueue) -> bool {
+        self.on_event_of_kind::<{ kind::ANY }>(local, events)
+    }
+
+    /// As [`Self::on_event`]; `KIND`: see [`EventQueue::pop_with_end`].
+    #[inline(always)]
+    pub(crate) fn on_event_of_kind<const KIND: u8>(&mut self, local: u32, events: &mut EventQueue) -> bool {
         // 1. What ended?
-        let (die, channel) = match self.what_ended(local, events) {
+        let (die, channel) = match self.what_ended::<KIND>(local, events) {
             // A step of a collection that has its die to itself leaves the cycle: the next step follows in place,
             // before the channel goes to others. Nothing else can have changed.
             FlashEvent::LoneStep(die, channel) => {
@@ -164,9 +170,15 @@ impl BackEnd {
 
     /// Translates an event of the flash into what ended.
     #[inline(always)]
-    fn what_ended(&mut self, local: u32, events: &mut EventQueue) -> FlashEvent {
+    fn what_ended<const KIND: u8>(&mut self, local: u32, events: &mut EventQueue) -> FlashEvent {
         let (dies, channels) = (self.geometry.dies, self.geometry.channels);
-        if local < dies {
+        let is_array = match KIND {
+            kind::READ | kind::PROGRAM => true,
+            kind::TRANSFER => false,
+            _ => local < dies,
+        };
+        debug_assert_eq!(is_array, local < dies, "an event of kind {KIND} on timer {local} of {dies} dies");
+        if is_array {
             let die = DieId(local);
             match self.flash.on_array_end(die, events) {
                 ArrayEnd::EndedAlone => FlashEvent::LoneStep(die, ChannelId::NONE),
@@ -175,7 +187,7 @@ impl BackEnd {
                 ArrayEnd::Leaving if self.scheme.settings.observes_reads() => FlashEvent::Leaving(die),
                 ArrayEnd::LeavingAlone | ArrayEnd::Leaving | ArrayEnd::Held => FlashEvent::Part,
             }
-        } else if local < dies + channels {
+        } else if KIND == kind::TRANSFER || local < dies + channels {
             let channel = ChannelId(local - dies);
             match self.flash.on_channel_event(channel) {
                 TransferEnd::PageOutAlone(die) => FlashEvent::LoneStep(die, channel),

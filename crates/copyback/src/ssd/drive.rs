@@ -28,7 +28,7 @@ use crate::host::TRANSACTIONS_MAX;
 use crate::host::config::SubpageWrites;
 use crate::host::splitter::SubRequest;
 use crate::sim::index::{LogicalUnit, RequestId, TxnId};
-use crate::sim::queue::{EventQueue, Timer};
+use crate::sim::queue::{EventQueue, Timer, kind};
 use copyback_workload::{Op, Priority};
 
 pub use super::requests::request_states::Completion;
@@ -164,10 +164,16 @@ impl Ssd {
     /// request completes, or a die takes waiting work.
     #[inline(always)]
     pub fn on_event(&mut self, local: u32, events: &mut EventQueue) -> bool {
-        let Some(local) = local.checked_sub(OWN_TIMERS) else {
+        self.on_event_of_kind::<{ kind::ANY }>(local, events)
+    }
+
+    /// As [`Self::on_event`]; `KIND`: see [`EventQueue::pop_with_end`]. Only flash has ends.
+    #[inline(always)]
+    pub(crate) fn on_event_of_kind<const KIND: u8>(&mut self, local: u32, events: &mut EventQueue) -> bool {
+        if KIND == kind::ANY && local < OWN_TIMERS {
             return self.on_own_timer(local, events);
-        };
-        self.back_end.on_event(local, events)
+        }
+        self.back_end.on_event_of_kind::<KIND>(local - OWN_TIMERS, events)
     }
 
     /// A timer of the DRAM, or an alarm of the drive.

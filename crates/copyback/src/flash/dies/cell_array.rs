@@ -210,7 +210,7 @@ impl<O: Observer> Flash<O> {
     /// Counts a plane as in use since its command was issued, without time that was counted before. Returns the start
     /// of the counted time.
     #[inline(always)]
-    fn count_plane(&mut self, plane: PlaneId, issued_ns: u64, now_ns: u64) -> u64 {
+    pub(super) fn count_plane(&mut self, plane: PlaneId, issued_ns: u64, now_ns: u64) -> u64 {
         let until_ns = &mut self.plane_busy_until_ns[plane.at()];
         let from_ns = issued_ns.max(std::mem::replace(until_ns, now_ns));
         self.plane_busy_ns += now_ns - from_ns;

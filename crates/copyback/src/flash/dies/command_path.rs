@@ -307,17 +307,26 @@ impl<O: Observer> Flash<O> {
         self.release_plane(plane, issued_ns, now_ns)
     }
 
-    /// Sends the next command of a job whose command has just ended alone; `page` is on the same plane.
+    /// Ends the command of a die as [`Flash::end_alone`] does, and sends the next command of its job; `page` is on the
+    /// same plane.
     #[inline(always)]
-    pub fn follow_alone(&mut self, die: DieId, (op, page, units): (FlashOp, PageId, u32), events: &mut EventQueue) {
+    pub fn follow_alone(
+        &mut self,
+        die: DieId,
+        (op, page, units): (FlashOp, PageId, u32),
+        events: &mut EventQueue,
+    ) -> u64 {
         let (now_ns, home) = (events.now_ns(), self.geometry.plane_of_page(page));
-        self.planes_in_use += 1;
         let mut way = self.path(die);
-        let plane = way.d.commands[0].parts[0].plane;
+        let (plane, issued_ns) = (way.d.commands[0].parts[0].plane, way.d.commands[0].issued_ns);
         hold!(home == plane, LegalCommand, "{op:?} of {page:?} on {plane:?}");
-        way.d.busy_since_ns = now_ns;
+        way.d.bus = NO_COMMAND;
+        let busy_since_ns = std::mem::replace(&mut way.d.busy_since_ns, now_ns);
         way.d.commands[0].set_following(op, page, units, now_ns);
         way.launch::<true>(0, op, 1, events);
+        // The plane stays in use.
+        self.die_busy_ns += now_ns - busy_since_ns;
+        self.count_plane(plane, issued_ns, now_ns)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Collections: a victim is selected and taken, its valid data is listed, and it is erased.
 
-use super::{Ftl, Move};
+use super::{BoundPage, Ftl, Move};
 use crate::ftl::blocks::{Block, BlockState};
 use crate::ftl::victim::{PlaneRange, VictimPolicy, VictimView};
 use crate::sim::index::{BlockId, PageId, PhysicalUnit, PlaneId};
@@ -67,7 +67,8 @@ impl Ftl {
     /// # Panics
     /// When the plane has no page left, or the page no room for the moves.
     pub fn move_page_of_several(&mut self, plane: PlaneId, write_point: usize, moves: &[Move], stamp: u64) -> PageId {
-        let (block, first) = self.bind_page(plane, write_point, moves.len());
+        let bound = self.bind_page(plane, write_point, moves.len());
+        let BoundPage { block, first, .. } = bound;
         let mut moved = 0;
         for (at, m) in moves.iter().enumerate() {
             if self.relocate(*m, PhysicalUnit(first.0 + at as u32)) {
@@ -81,7 +82,7 @@ impl Ftl {
         self.blocks[block].valid += moved;
         self.counts.dropped_moves += moves.len() as u64 - u64::from(moved);
         self.counts.moved_units += moves.len() as u64;
-        self.close_if_full(plane, block, write_point, stamp);
+        self.close_if_last(plane, &bound, write_point, stamp);
         self.geometry.page_of(first)
     }
 

@@ -1,6 +1,6 @@
 //! Merging: log blocks are opened, filled and merged with data blocks (`log_blocks`; defined in `mapping::fast`).
 
-use super::{Ftl, Move};
+use super::{BoundPage, Ftl, Move};
 use crate::ftl::blocks::BlockState;
 use crate::ftl::log_blocks::{LogBlocks, MERGED, Merge, MergeTotals, Merging, RANDOM, SEQUENTIAL, Sequential};
 use crate::ftl::victim::VictimPolicy;
@@ -342,7 +342,8 @@ impl Ftl {
             self.end_gathering(plane);
             self.begin_full_merge(plane, logical);
         }
-        let (block, first) = self.bind_page(plane, MERGED, moves.len());
+        let bound = self.bind_page(plane, MERGED, moves.len());
+        let BoundPage { block, first, .. } = bound;
         let moved = match self.geometry.has_superpages() {
             true => self.gather_superpage(first, moves),
             false => self.gather_units(plane, block, first, moves),
@@ -350,7 +351,7 @@ impl Ftl {
         self.counts.dropped_moves += (moves.len() - moved) as u64;
         self.counts.moved_units += moves.len() as u64;
         self.logs_mut().totals.pages_gathered += u64::from(self.geometry.row_planes);
-        self.close_if_full(plane, block, MERGED, stamp);
+        self.close_if_last(plane, &bound, MERGED, stamp);
         self.geometry.page_of(first)
     }
 

@@ -1,6 +1,6 @@
 //! Open blocks: a plane opens a free block for new data, and closes it when it is full.
 
-use super::Ftl;
+use super::{BoundPage, Ftl};
 use crate::ftl::blocks::BlockState;
 use crate::ftl::victim::VictimPolicy;
 use crate::sim::index::{BlockId, PlaneId};
@@ -36,7 +36,15 @@ impl Ftl {
         block
     }
 
-    /// After a page was bound: closes the block if that was its last one.
+    /// After a page was bound: closes its block if that was the last one.
+    #[inline(always)]
+    pub(super) fn close_if_last(&mut self, plane: PlaneId, page: &BoundPage, write_point: usize, stamp: u64) {
+        if page.is_last {
+            self.close(plane, page.block, write_point, stamp);
+        }
+    }
+
+    /// After units were bound: closes the block if it is full.
     #[inline(always)]
     pub(super) fn close_if_full(&mut self, plane: PlaneId, block: BlockId, write_point: usize, stamp: u64) {
         if u32::from(self.blocks[block].written) >= self.geometry.units_per_block {

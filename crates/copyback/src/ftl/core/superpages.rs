@@ -54,7 +54,8 @@ impl Ftl {
     ) -> PageId {
         let held = || units.iter().enumerate().filter(|(_, unit)| unit.is_some());
         let count = held().count() + stale;
-        let (block, first) = self.bind_page(plane, write_point, count);
+        let bound = self.bind_page(plane, write_point, count);
+        let first = bound.first;
         if let Some(old) = held().map(|(_, &unit)| self.map.get(unit)).find(|place| place.is_some()) {
             self.invalidate_row(old);
         }
@@ -65,7 +66,7 @@ impl Ftl {
             self.set_row_valid(first);
         }
         self.counts.host_units += count as u64;
-        self.close_if_full(plane, block, write_point, stamp);
+        self.close_if_last(plane, &bound, write_point, stamp);
         self.geometry.page_of(first)
     }
 
@@ -74,11 +75,12 @@ impl Ftl {
     /// # Panics
     /// When the plane has no row left.
     pub fn move_superpage(&mut self, plane: PlaneId, write_point: usize, moves: &[Move], stamp: u64) -> PageId {
-        let (block, first) = self.bind_page(plane, write_point, moves.len());
+        let bound = self.bind_page(plane, write_point, moves.len());
+        let first = bound.first;
         let current = self.relocate_row(first, moves, |at| PhysicalUnit(first.0 + at as u32));
         self.counts.dropped_moves += (moves.len() - current) as u64;
         self.counts.moved_units += moves.len() as u64;
-        self.close_if_full(plane, block, write_point, stamp);
+        self.close_if_last(plane, &bound, write_point, stamp);
         self.geometry.page_of(first)
     }
 

@@ -156,29 +156,39 @@ impl BackEnd {
     /// take other work.
     #[inline(always)]
     pub(in crate::ssd) fn end_lone_step(&mut self, die: DieId, events: &mut EventQueue) -> bool {
-        let now_ns = events.now_ns();
-        let busy_from_ns = self.flash.end_alone(die, now_ns);
         let d = &self.dies[die];
         let (id, since_ns) = (d.reserved_by(), d.collecting_since_ns());
-        let is_undisturbed = self.scheme.settings.collection.is_undisturbed;
-        let mut parts = self.lone_step_parts(die, id);
-        if let Some(since_ns) = since_ns {
-            parts.counters.on_plane_busy(now_ns - busy_from_ns.max(since_ns));
-        }
-        if !is_undisturbed {
+        if !self.scheme.settings.collection.is_undisturbed {
             return self.go_on_alone(die, id, events);
         }
+        let mut parts = self.lone_step_parts(die, id);
         let step = parts.next();
-        match parts.bind::<false>(step) {
+        let busy_from_ns = match parts.bind::<false>(step) {
             Some(bound) => self.flash.follow_alone(die, bound, events),
-            None => self.issue_erase(die, id, events),
-        }
+            None => {
+                let busy_from_ns = self.flash.end_alone(die, events.now_ns());
+                self.issue_erase(die, id, events);
+                busy_from_ns
+            }
+        };
+        self.count_plane_of_collection(busy_from_ns, since_ns, events.now_ns());
         true
+    }
+
+    /// Counts a plane as in use on a die that collection has held since `since_ns`, if it does.
+    #[inline(always)]
+    fn count_plane_of_collection(&mut self, busy_from_ns: u64, since_ns: Option<u64>, now_ns: u64) {
+        if let Some(since_ns) = since_ns {
+            self.records.counters.on_plane_busy(now_ns - busy_from_ns.max(since_ns));
+        }
     }
 
     /// As [`Self::end_lone_step`], if requests may join steps or go between them.
     #[inline(never)]
     fn go_on_alone(&mut self, die: DieId, id: JobId, events: &mut EventQueue) -> bool {
+        let now_ns = events.now_ns();
+        let busy_from_ns = self.flash.end_alone(die, now_ns);
+        self.count_plane_of_collection(busy_from_ns, self.dies[die].collecting_since_ns(), now_ns);
         self.gc.jobs[id].end_step();
         if self.is_job_paused(id) {
             self.mark_ready(die);
