@@ -307,8 +307,12 @@ fn erases_without_a_collection_are_noted() {
     let sets: Vec<&str> = scrub.iter().flat_map(|set| ["--set", set]).collect();
     let text = done(&[&base[..], &sets].concat());
     assert!(text.contains("Note: no collection in `strict`: scrubbing or wear levelling made all "), "{text}");
-    let rows =
-        ["\nTasks\n  scrubbed  ", "highest read count at the end ", "(begins above 200)", "of them by background tasks other than GC"];
+    let rows = [
+        "\nTasks\n  scrubbed  ",
+        "highest read count at the end ",
+        "(begins above 200)",
+        "of them by background tasks other than GC",
+    ];
     rows.iter().for_each(|row| assert!(text.contains(row), "`{row}`: {text}"));
     assert!(text.lines().any(|line| line.starts_with("  page reads ") && line.contains(", GC 0, other ")), "{text}");
     assert!(!done(&base).contains("\nTasks\n"), "no task is on, and nobody knows shares");

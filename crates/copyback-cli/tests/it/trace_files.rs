@@ -287,7 +287,12 @@ fn mqsims_configuration_is_converted() {
     let (_folder, part) = file("part.xml", PART);
     let text = output_text(&copyback(&["device", "from-mqsim", &part]));
     assert!(text.contains("# chips_per_channel: the file has no Chip_No_Per_Channel"), "{text}");
-    assert!(text.contains("# Set the keys of these parameters before the device is used: Chip_No_Per_Channel, Die_No_Per_Chip"), "{text}");
+    assert!(
+        text.contains(
+            "# Set the keys of these parameters before the device is used: Chip_No_Per_Channel, Die_No_Per_Chip"
+        ),
+        "{text}"
+    );
     for (content, says) in [
         (&b"channels = 8"[..], "it has no `<Device_Parameter_Set>`"),
         (

@@ -217,12 +217,21 @@ impl Counters {
         self.gc.array_pages[at] += pages;
     }
 
-    /// A read or a program of one plane is issued, which has its die to itself.
+    /// A read of one plane is issued, which has its die to itself.
     #[inline(always)]
-    pub fn on_lone_command(&mut self, op: FlashOp, source: Source) {
-        match op {
-            FlashOp::Read => self.count_reads(source, 1),
-            _ => self.count_programs(source, 1),
+    pub fn on_lone_read(&mut self, source: Source) {
+        self.count_reads(source, 1);
+    }
+
+    /// A program of one plane is issued, which has its die to itself, with this many units that are moved.
+    #[inline(always)]
+    pub fn on_lone_program(&mut self, source: Source, units: u64) {
+        if source.account() == Account::Gc {
+            self.work.gc_units += units;
+            self.work.gc_page_programs += 1;
+        } else {
+            self.on_moved_units(source, units);
+            self.count_programs(source, 1);
         }
     }
 

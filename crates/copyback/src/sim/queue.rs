@@ -110,6 +110,10 @@ pub struct EventQueue {
     heap: BinaryHeap<Reverse<Key>>,
     /// Bits of a key that name the timer.
     timer_bits: u32,
+    /// These bits, set.
+    timer_mask: u32,
+    /// Times from `base_ns` on that a key can hold.
+    range_ns: u64,
     /// The time from which keys count; times beyond their range are in `far`, behind all of them.
     base_ns: u64,
     far: BinaryHeap<Reverse<(u64, u32)>>,
@@ -128,6 +132,8 @@ impl EventQueue {
             rings: std::array::from_fn(|_| Ring::new(timers)),
             heap: BinaryHeap::with_capacity(ENTRIES_PER_TIMER * timers),
             timer_bits,
+            timer_mask: (1 << timer_bits) - 1,
+            range_ns: 1 << (u64::BITS - timer_bits),
             base_ns: 0,
             far: BinaryHeap::with_capacity(ENTRIES_PER_TIMER * timers),
             time_ns: vec![NEVER; timers],
@@ -198,8 +204,7 @@ impl EventQueue {
     #[inline(always)]
     fn key(&self, time_ns: u64, timer: Timer) -> Option<Key> {
         let since_base_ns = time_ns - self.base_ns;
-        let is_near = since_base_ns.leading_zeros() >= self.timer_bits;
-        is_near.then(|| since_base_ns << self.timer_bits | u64::from(timer.0))
+        (since_base_ns < self.range_ns).then(|| since_base_ns << self.timer_bits | u64::from(timer.0))
     }
 
     #[inline(never)]
@@ -250,7 +255,7 @@ impl EventQueue {
             }
             self.heads[at] = if at < KINDS { self.rings[at].advance() } else { self.pop_heap() };
             let time_ns = self.base_ns + (first >> self.timer_bits);
-            let timer = first as u32 & ((1 << self.timer_bits) - 1);
+            let timer = first as u32 & self.timer_mask;
             if self.time_ns[timer as usize] != time_ns {
                 continue;
             }
@@ -297,8 +302,8 @@ impl EventQueue {
     /// The heap is full: drops entries of cancelled events, and repeated entries. At most one for each timer remains.
     #[cold]
     fn drop_cancelled(&mut self) {
-        let timers = (1 << self.timer_bits) - 1;
-        let (times_ns, base_ns, bits) = (&self.time_ns, self.base_ns, self.timer_bits);
+        let (times_ns, base_ns) = (&self.time_ns, self.base_ns);
+        let (bits, timers) = (self.timer_bits, u64::from(self.timer_mask));
         let is_cancelled = |&key: &Key| times_ns[(key & timers) as usize] != base_ns + (key >> bits);
         drop_entries(&mut self.heap, is_cancelled);
         self.heads[KINDS] = self.heap.peek().map_or(NONE, |key| key.0);

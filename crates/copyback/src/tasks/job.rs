@@ -390,23 +390,13 @@ impl Job {
         if held >= self.program_at as usize {
             return Step::Program { units: held.min(units_per_page as usize) };
         }
-        if self.moves.get(self.next).is_some_and(|&m| !is_current(m)) {
-            self.drop_stale(&is_current);
+        let may_read = self.moves.get(self.next).is_some_and(|&m| is_current(m));
+        if !may_read && let Some(step) = self.find_next_move(held, &is_current) {
+            return step;
         }
-        if self.next == self.moves.len() {
-            if held > 0 {
-                return Step::Program { units: held };
-            }
-            if self.hot.is_empty() {
-                return Step::Erase;
-            }
-            self.go_on_with_hot();
-            self.drop_stale(&is_current);
-        }
-        let Some(first) = self.moves.get(self.next) else { return Step::Erase };
         let mut end = self.next + 1;
         if units_per_page > 1 {
-            let first = page_of(first.from);
+            let first = page_of(self.moves[self.next].from);
             let slots = match self.fill {
                 JobFill::ToFit => self.programmed + units_per_page as usize,
                 JobFill::Pages | JobFill::AsRead => usize::MAX,
@@ -421,6 +411,23 @@ impl Job {
             }
         }
         Step::Read { end }
+    }
+
+    /// Finds the next move that is current, if the pending one is not. Returns the step to take if there is none.
+    #[inline(never)]
+    fn find_next_move(&mut self, held: usize, is_current: &impl Fn(Move) -> bool) -> Option<Step> {
+        self.drop_stale(is_current);
+        if self.next < self.moves.len() {
+            return None;
+        }
+        if held > 0 {
+            return Some(Step::Program { units: held });
+        }
+        if !self.hot.is_empty() {
+            self.go_on_with_hot();
+            self.drop_stale(is_current);
+        }
+        (self.next == self.moves.len()).then_some(Step::Erase)
     }
 
     /// A read takes the moves up to `end`; returns the place of the first, and their number.
@@ -448,7 +455,6 @@ impl Job {
     }
 
     /// Drops pending moves, up to the next one that is current.
-    #[inline(never)]
     fn drop_stale(&mut self, is_current: &impl Fn(Move) -> bool) {
         let stale = self.moves[self.next..].iter().take_while(|m| !is_current(**m)).count();
         if stale > 0 {

@@ -134,16 +134,18 @@ impl<O: Observer> Flash<O> {
     /// The time of a die's array is over.
     #[inline(always)]
     pub fn on_array_end(&mut self, die: DieId, events: &mut EventQueue) -> ArrayEnd {
-        let mut way = self.path(die);
-        let at = std::mem::replace(&mut way.d.array.at, NO_COMMAND);
+        // Most programs need no channel when they end.
+        let d = &mut self.dies[die.at()];
+        let at = std::mem::replace(&mut d.array.at, NO_COMMAND);
         if at == NO_COMMAND {
             return ArrayEnd::DelayElapsed;
         }
-        let command = way.d.command(at);
+        let command = d.command(at);
         let (op, is_alone, units) = (command.op, command.alone, command.parts[0].units);
         if op != FlashOp::Read {
             return if is_alone { ArrayEnd::EndedAlone } else { ArrayEnd::Ended(at) };
         }
+        let mut way = self.path(die);
         let out_ns = way.timing.transfer_ns(units);
         if is_alone {
             way.want_channel::<true>((at, FlashOp::Read), Phase::Out, out_ns, events);

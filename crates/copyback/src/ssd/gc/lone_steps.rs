@@ -56,7 +56,7 @@ impl LoneStepParts<'_> {
         if self.job.source() == Source::GC {
             self.counters.on_reads_waiting(self.reads_waiting);
         }
-        self.counters.on_lone_command(FlashOp::Read, self.job.source());
+        self.counters.on_lone_read(self.job.source());
         (FlashOp::Read, self.geometry.page_of(from), units)
     }
 
@@ -65,8 +65,7 @@ impl LoneStepParts<'_> {
         let plane = self.job.plane();
         let write_point = self.ftl.write_point(plane, Stream::Moved);
         let stamp = self.ftl.counts().host_units;
-        self.counters.on_moved_units(self.job.source(), units as u64);
-        self.counters.on_lone_command(FlashOp::Program, self.job.source());
+        self.counters.on_lone_program(self.job.source(), units as u64);
         let moves = self.job.take_for_program(units, plane);
         let page = self.ftl.move_page(plane, write_point, moves, 0, stamp);
         if INDEXED {
