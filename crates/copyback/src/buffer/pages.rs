@@ -180,9 +180,9 @@ impl Pages {
             && self.entries[entry as usize].leaving == 0
         {
             let list = self.entries[entry as usize].list as usize;
-            self.lists.remove(list, entry);
+            self.lists.remove(entry);
             self.lists.push_back(list, entry);
-            self.all.remove(0, entry);
+            self.all.remove(entry);
             self.all.push_back(0, entry);
         }
     }
@@ -233,8 +233,8 @@ impl Pages {
 
     fn leave_list(&mut self, entry: u32) {
         let list = self.entries[entry as usize].list as usize;
-        self.lists.remove(list, entry);
-        self.all.remove(0, entry);
+        self.lists.remove(entry);
+        self.all.remove(entry);
         self.of_lists[list] -= 1;
         self.staying -= 1;
     }

@@ -166,7 +166,7 @@ impl Index {
             (&mut self.by_unit, entry.by_unit),
         ] {
             if list != NONE {
-                lists.remove(list as usize, id.0);
+                lists.remove(id.0);
             }
         }
         self.leave_location(id, die, is_write);
@@ -203,11 +203,11 @@ impl Index {
 
     fn leave_location(&mut self, id: TxnId, die: DieId, is_write: bool) {
         let page = self.entries[id.at()].page;
-        if let Some(list) = self.pairs_list(die, page, is_write) {
-            self.pairs.remove(list, id.0);
+        if self.pairs_list(die, page, is_write).is_some() {
+            self.pairs.remove(id.0);
         }
-        if let Some(list) = self.by_block_list(die, page, is_write) {
-            self.by_block.remove(list, id.0);
+        if self.by_block_list(die, page, is_write).is_some() {
+            self.by_block.remove(id.0);
         }
     }
 

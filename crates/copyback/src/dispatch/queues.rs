@@ -102,7 +102,7 @@ impl Queues {
         if self.index.is_some() {
             self.leave_index(list, id);
         }
-        self.lists.remove(list, id);
+        self.lists.remove(id);
     }
 
     #[inline(never)]

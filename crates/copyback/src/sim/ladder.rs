@@ -85,7 +85,7 @@ impl Ladder {
         let from = self.rung_of[item as usize];
         let Rung { count, above, .. } = self.rungs[from as usize];
         let is_next = above != NONE && self.rungs[above as usize].count == count + 1;
-        self.items.remove(from as usize, item);
+        self.items.remove(item);
         let is_empty = self.items.is_empty(from as usize);
         if is_empty && !is_next {
             self.rungs[from as usize].count += 1;
@@ -101,7 +101,7 @@ impl Ladder {
     /// Counts from 0 again.
     pub fn reset(&mut self, item: u32) {
         let from = self.rung_of[item as usize];
-        self.items.remove(from as usize, item);
+        self.items.remove(item);
         if self.items.is_empty(from as usize) {
             self.remove_rung(from);
         }

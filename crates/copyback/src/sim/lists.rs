@@ -2,143 +2,143 @@
 
 use super::table;
 
-const NONE: u32 = u32::MAX;
-
 /// `lists` lists over the items `0..items`.
+///
+/// Each list is a ring of nodes: one for the list itself, between its last item and its first, and one for each of its
+/// items. No item is first or last in a ring, so that adding and removing items needs no branch. Greedy victim policies
+/// move blocks between lists at each overwrite, and no processor can predict which are at an end.
 #[derive(Clone)]
 pub struct Lists {
-    links: Vec<Link>,
-    ends: Vec<Link>,
+    /// The nodes of the lists, then those of the items.
+    nodes: Vec<Links>,
+    lists: u32,
 }
 
+/// The neighbours of a node in its ring.
 #[derive(Clone, Copy)]
-struct Link {
-    /// For an item its follower; for a list its first item.
+struct Links {
     next: u32,
-    /// For an item its forerunner; for a list its last item.
     prev: u32,
 }
 
-const FREE: Link = Link { next: NONE, prev: NONE };
+/// The links of an item that is on no list.
+const FREE: Links = Links { next: u32::MAX, prev: u32::MAX };
 
 impl Lists {
     /// Empty lists.
+    ///
+    /// # Panics
+    /// If there are more lists and items together than 32-bit numbers.
     pub fn new(lists: usize, items: usize) -> Self {
-        Self { links: vec![FREE; items], ends: vec![FREE; lists] }
+        let nodes = u32::try_from(lists + items).expect("lists and items have 32-bit numbers") as usize;
+        let mut nodes = Vec::with_capacity(nodes);
+        nodes.extend((0..lists as u32).map(|list| Links { next: list, prev: list }));
+        nodes.resize(lists + items, FREE);
+        Self { nodes, lists: lists as u32 }
     }
 
     /// Makes room for the items below `items`.
     #[inline(always)]
     pub fn grow(&mut self, items: usize) {
-        if items > self.links.len() {
-            self.links.resize(items, FREE);
+        let nodes = self.lists as usize + items;
+        if nodes > self.nodes.len() {
+            self.nodes.resize(nodes, FREE);
         }
+    }
+
+    /// The node of an item.
+    #[inline(always)]
+    fn node(&self, item: u32) -> u32 {
+        self.lists + item
+    }
+
+    /// The item of a node; none if it is the node of a list.
+    #[inline(always)]
+    fn item(&self, node: u32) -> Option<u32> {
+        node.checked_sub(self.lists)
+    }
+
+    #[inline(always)]
+    fn links(&self, node: u32) -> Links {
+        self.nodes[node as usize]
     }
 
     /// Fetches an item's links into the processor's cache.
     #[inline(always)]
     pub fn prefetch(&self, item: u32) {
-        table::prefetch(&self.links, item as usize);
+        table::prefetch(&self.nodes, self.node(item) as usize);
     }
 
     /// Appends an item that is on no list.
     #[inline]
     pub fn push_back(&mut self, list: usize, item: u32) {
-        let last = self.ends[list].prev;
-        self.links[item as usize] = Link { next: NONE, prev: last };
-        if last == NONE {
-            self.ends[list].next = item;
-        } else {
-            self.links[last as usize].next = item;
-        }
-        self.ends[list].prev = item;
+        let last = self.nodes[list].prev;
+        self.insert(last, self.node(item), list as u32);
     }
 
     /// Puts an item that is on no list behind another one of a list, or first.
     pub fn insert_behind(&mut self, list: usize, before: Option<u32>, item: u32) {
-        let next = before.map_or(self.ends[list].next, |before| self.links[before as usize].next);
-        self.links[item as usize] = Link { next, prev: before.unwrap_or(NONE) };
-        match before {
-            Some(before) => self.links[before as usize].next = item,
-            None => self.ends[list].next = item,
-        }
-        if next == NONE {
-            self.ends[list].prev = item;
-        } else {
-            self.links[next as usize].prev = item;
-        }
+        let prev = before.map_or(list as u32, |before| self.node(before));
+        self.insert(prev, self.node(item), self.links(prev).next);
+    }
+
+    /// Puts a node between two neighbours.
+    #[inline(always)]
+    fn insert(&mut self, prev: u32, node: u32, next: u32) {
+        self.nodes[node as usize] = Links { next, prev };
+        self.nodes[prev as usize].next = node;
+        self.nodes[next as usize].prev = node;
     }
 
     /// Takes an item off the list that it is on.
     #[inline]
-    pub fn remove(&mut self, list: usize, item: u32) {
-        let Link { next, prev } = self.links[item as usize];
-        if prev == NONE {
-            debug_assert_eq!(self.ends[list].next, item, "the item is not on this list");
-            self.ends[list].next = next;
-        } else {
-            self.links[prev as usize].next = next;
-        }
-        if next == NONE {
-            debug_assert_eq!(self.ends[list].prev, item, "the item is not on this list");
-            self.ends[list].prev = prev;
-        } else {
-            self.links[next as usize].prev = prev;
-        }
+    pub fn remove(&mut self, item: u32) {
+        let Links { next, prev } = self.links(self.node(item));
+        self.nodes[prev as usize].next = next;
+        self.nodes[next as usize].prev = prev;
     }
 
     /// Takes the first item off.
     #[inline]
     pub fn pop_front(&mut self, list: usize) -> Option<u32> {
         let item = self.first(list)?;
-        self.remove(list, item);
+        self.remove(item);
         Some(item)
     }
 
     /// The first item.
     #[inline]
     pub fn first(&self, list: usize) -> Option<u32> {
-        let item = self.ends[list].next;
-        (item != NONE).then_some(item)
+        self.item(self.nodes[list].next)
     }
 
     /// The item behind another one of its list.
     #[inline]
     pub fn next(&self, item: u32) -> Option<u32> {
-        let next = self.links[item as usize].next;
-        (next != NONE).then_some(next)
+        self.item(self.links(self.node(item)).next)
     }
 
     /// The last item.
     #[inline]
     pub fn last(&self, list: usize) -> Option<u32> {
-        let item = self.ends[list].prev;
-        (item != NONE).then_some(item)
+        self.item(self.nodes[list].prev)
     }
 
     /// The item before another one of its list.
     #[inline]
     pub fn prev(&self, item: u32) -> Option<u32> {
-        let prev = self.links[item as usize].prev;
-        (prev != NONE).then_some(prev)
+        self.item(self.links(self.node(item)).prev)
     }
 
     /// Whether the list holds nothing.
     #[inline]
     pub fn is_empty(&self, list: usize) -> bool {
-        self.ends[list].next == NONE
+        self.nodes[list].next == list as u32
     }
 
     /// The items in order.
     pub fn iter(&self, list: usize) -> impl Iterator<Item = u32> + '_ {
-        let mut at = self.ends[list].next;
-        std::iter::from_fn(move || {
-            let item = at;
-            (item != NONE).then(|| {
-                at = self.links[item as usize].next;
-                item
-            })
-        })
+        std::iter::successors(self.first(list), |&item| self.next(item))
     }
 }
 
@@ -155,7 +155,7 @@ mod tests {
             for (list, item, place) in operations {
                 match naive.iter().position(|l| l.contains(&item)) {
                     Some(at) => {
-                        lists.remove(at, item);
+                        lists.remove(item);
                         naive[at].retain(|&i| i != item);
                     }
                     None if place <= naive[list].len() => {

@@ -31,7 +31,7 @@ impl Ftl {
             return self.free.pop_front(plane.at());
         }
         let block = self.first_free(plane)?;
-        self.free.remove(plane.at(), block);
+        self.free.remove(block);
         Some(block)
     }
 
@@ -39,7 +39,7 @@ impl Ftl {
         let mut twins = self.twins.take().expect("only a frontier with twin blocks opens a twin");
         let block = self.next_twin(&twins, plane, write_point);
         if let Some(block) = block {
-            self.free.remove(plane.at(), block.0);
+            self.free.remove(block.0);
             self.enter_twin(&mut twins, block, write_point);
         }
         self.twins = Some(twins);

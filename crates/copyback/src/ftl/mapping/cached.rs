@@ -190,7 +190,7 @@ impl Cached {
                 None => missing += 1,
                 Some(slot) if self.slots[slot as usize].is_loading => loading += 1,
                 Some(slot) => {
-                    self.order.remove(LOADED, slot);
+                    self.order.remove(slot);
                     self.order.push_back(LOADED, slot);
                     own += 1;
                 }
@@ -219,7 +219,7 @@ impl Cached {
         }
         if is_changed {
             let page = self.page_of_key(old);
-            self.changed.remove(page.at(), slot);
+            self.changed.remove(slot);
             write_back.push(page);
         }
         self.slots[slot as usize] = Slot { key, is_changed: false, is_loading: true };

@@ -55,8 +55,8 @@ impl VictimPolicy for Policy {
         self.filled[block.at()] = self.count;
     }
     fn on_invalidate(&mut self, _: &Blocks, _: PlaneId, _: BlockId) {}
-    fn on_take(&mut self, _: &Blocks, plane: PlaneId, block: BlockId) {
-        self.by_age.remove(plane.at(), block.0);
+    fn on_take(&mut self, _: &Blocks, _: PlaneId, block: BlockId) {
+        self.by_age.remove(block.0);
     }
 
     fn pick(&mut self, view: VictimView<'_>) -> Option<BlockId> {

@@ -83,7 +83,7 @@ impl VictimPolicy for Policy {
     #[inline]
     fn on_invalidate(&mut self, blocks: &Blocks, plane: PlaneId, block: BlockId) {
         let valid = u32::from(blocks[block].valid);
-        self.by_valid.remove(self.list(plane, valid + 1), block.0);
+        self.by_valid.remove(block.0);
         self.enter(plane, block, valid);
     }
 
@@ -92,8 +92,8 @@ impl VictimPolicy for Policy {
         self.by_valid.prefetch(block.0);
     }
 
-    fn on_take(&mut self, blocks: &Blocks, plane: PlaneId, block: BlockId) {
-        self.by_valid.remove(self.list(plane, u32::from(blocks[block].valid)), block.0);
+    fn on_take(&mut self, _: &Blocks, _: PlaneId, block: BlockId) {
+        self.by_valid.remove(block.0);
     }
 
     fn pick(&mut self, view: VictimView<'_>) -> Option<BlockId> {

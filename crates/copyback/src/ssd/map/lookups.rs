@@ -151,7 +151,7 @@ impl Translation {
         }
         let page = self.cached.page_of(unit);
         if self.updates.of_page[page.at()] == Update::None {
-            self.updates.of_page[page.at()] = Update::Owed(list);
+            self.updates.of_page[page.at()] = Update::Owed;
             self.updates.owed.push_back(list, page.0);
         }
     }
@@ -282,13 +282,13 @@ impl BackEnd {
         }
         match map.updates.of_page[page.at()] {
             Update::UnderWay { .. } => return self.wait_behind(page, id, events),
-            Update::Owed(list) if !attempt.follows_update_of(page) => {
-                map.updates.owed.remove(list, page.0);
+            Update::Owed if !attempt.follows_update_of(page) => {
+                map.updates.owed.remove(page.0);
                 self.update_owed(page.0, self.txns[id].task, events);
                 return self.wait_behind(page, id, events);
             }
             Update::None if is_shared && attempt == Attempt::First => return self.wait_behind(page, id, events),
-            Update::Owed(_) | Update::None => {}
+            Update::Owed | Update::None => {}
         }
         if self.ftl.lookup(unit).is_none() {
             let map = self.map.translation();

@@ -26,8 +26,8 @@ const PAGES_FREED_PER_UPDATE: u32 = 2;
 enum Update {
     /// No.
     None,
-    /// An update is owed: the number of the list with the page.
-    Owed(usize),
+    /// An update is owed: the page is on a list of `Updates::owed`.
+    Owed,
     /// The update's transactions are in progress, and its program is not issued.
     UnderWay {
         /// The task that the update counts for.
@@ -43,7 +43,7 @@ enum Update {
 struct Updates {
     of_page: Vec<Update>,
     /// Translation pages that are owed updates: a list for each die that moved data, and then a list for writes.
-    /// Invariant: the pages whose `of_page` is `Owed`, each on the list that it names.
+    /// Invariant: they hold the pages whose `of_page` is `Owed`.
     owed: Lists,
     /// Pages that collections of each die have freed and no update has used. Invariant: a block's worth at most.
     freed: Vec<u32>,

@@ -41,8 +41,8 @@ impl BackEnd {
     /// Writes a translation page that has to leave DRAM; `successor` waits for that.
     pub(in crate::ssd) fn write_back(&mut self, page: TranslationPage, successor: TxnId, events: &mut EventQueue) {
         let map = self.map.translation();
-        if let Update::Owed(list) = map.updates.of_page[page.at()] {
-            map.updates.owed.remove(list, page.0);
+        if let Update::Owed = map.updates.of_page[page.at()] {
+            map.updates.owed.remove(page.0);
         }
         map.totals.write_backs += 1;
         // The cache may have the evicted unit of a superpage only.
@@ -176,7 +176,7 @@ impl BackEnd {
     /// Translation pages that are owed updates now.
     pub fn translation_pages_owed(&self) -> u64 {
         let updates = self.map.translation.iter().flat_map(|map| &map.updates.of_page);
-        updates.filter(|update| matches!(update, Update::Owed(_))).count() as u64
+        updates.filter(|update| matches!(update, Update::Owed)).count() as u64
     }
 
     /// Updates translation pages whose entries were no longer in DRAM when their data was written.
