@@ -109,7 +109,8 @@ def run(
         Stop after this many requests; requests of the warm-up are not counted.
     warmup
         Simulate this first and exclude it from all results: a number of requests (10000), a simulated time (10s), or
-        ``steady``: until the rule of the SNIA PTS holds [default: the workload's warm-up, else none].
+        ``steady``: until the rule of the SNIA PTS holds [default: the experiment's warm-up, else the workload's if the
+        whole workload runs, else none].
     json
         Write the results as JSON.
     latex
@@ -242,7 +243,8 @@ def compare(
         Stop after this many requests; requests of the warm-up are not counted.
     warmup
         Simulate this first and exclude it from all results: a number of requests (10000), a simulated time (10s), or
-        ``steady``: until the rule of the SNIA PTS holds [default: the workload's warm-up, else none].
+        ``steady``: until the rule of the SNIA PTS holds [default: the experiment's warm-up, else the workload's if the
+        whole workload runs, else none].
     json
         Write the results as JSON.
     latex
@@ -313,7 +315,8 @@ def sweep(
         Seed of every random stream, overriding the file.
     warmup
         Simulate this first and exclude it from all results: a number of requests (10000), a simulated time (10s), or
-        ``steady``: until the rule of the SNIA PTS holds [default: the warm-up of the file or of the workload].
+        ``steady``: until the rule of the SNIA PTS holds [default: the file's warm-up, else the workload's if the whole
+        workload runs, else none].
     traces
         Folder of the recorded traces that files name [default: the file's own folder; a paper's experiments skip
         recorded traces].
@@ -389,7 +392,8 @@ def reproduce(
         Seed of every random stream, overriding the file.
     warmup
         Simulate this first and exclude it from all results: a number of requests (10000), a simulated time (10s), or
-        ``steady``: until the rule of the SNIA PTS holds [default: the warm-up of the file or of the workload].
+        ``steady``: until the rule of the SNIA PTS holds [default: the file's warm-up, else the workload's if the whole
+        workload runs, else none].
     traces
         Folder of the recorded traces that files name [default: the file's own folder; a paper's experiments skip
         recorded traces].
@@ -434,7 +438,7 @@ def validate(
         Only one group (write-amplification, waiting, bandwidth, sustained), or gates (comparisons) with this word in
         their names.
     seeds
-        Seeds of each random case [default: 5, with ``quick`` 6].
+        Seeds of each random case [default: 5; with ``quick``, whose cases are shorter, 6].
     seed
         The first seed [default: 1].
     json

@@ -268,7 +268,7 @@ class PreemptionView:
     2 and 3 are below the hard watermark. It is 3 if an urgent write waits, or if ``preemption.at_hard`` is ``"all"``.
     """
     pages_moved: int
-    """Whole pages that the collection has moved."""
+    """Units that the collection has moved, in pages, rounded up."""
     is_write: bool
     """Whether the request is a write."""
     is_on_its_plane: bool

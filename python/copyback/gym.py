@@ -404,7 +404,7 @@ def _dies(run: dict[str, Any]) -> int:
     import tomllib  # noqa: PLC0415
 
     asked: dict[str, Any] = {key: run[key] for key in ("experiment", "scheme", "device", "workload") if key in run}
-    # Only the run has the policy of these shares.
+    # These keys belong to the agent's share policy. `config` takes no policies, and refuses `period`.
     asked["set"] = {key: value for key, value in run["set"].items() if not key.startswith("admit.shares.")}
     geometry = tomllib.loads(_commands.config(**asked))["geometry"]
     return int(geometry["channels"] * geometry["chips_per_channel"] * geometry["dies_per_chip"])

@@ -97,7 +97,7 @@ class VictimPolicy(Policy):
 
     @_left_out
     def on_take(self, block: int, valid: int) -> None:
-        """Record that the collection of a full block starts."""
+        """Record that the collection of a full block starts, or its relocation for a background task."""
 
 
 class TriggerPolicy(Policy):

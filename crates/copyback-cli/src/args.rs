@@ -241,7 +241,8 @@ pub struct Common {
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(1..))]
     pub requests: Option<u64>,
     /// Simulate this first and exclude it from all results: a number of requests (10000), a simulated time (10s), or
-    /// `steady`: until the rule of the SNIA PTS holds [default: the workload's warm-up, else none]
+    /// `steady`: until the rule of the SNIA PTS holds [default: the experiment's warm-up, else the workload's if the
+    /// whole workload runs, else none]
     #[arg(long, value_name = "REQUESTS|TIME|steady")]
     pub warmup: Option<Warmup>,
     /// Write the results as JSON (`-`: to standard output, instead of the summary)
@@ -311,7 +312,7 @@ pub struct ValidateArgs {
     /// their names (repeatable)
     #[arg(long, value_name = "WORD")]
     pub only: Vec<String>,
-    /// Seeds of each random case [default: 5, with --quick 6]
+    /// Seeds of each random case [default: 5; with --quick, whose cases are shorter, 6]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=1000))]
     pub seeds: Option<u32>,
     /// The first seed [default: 1]

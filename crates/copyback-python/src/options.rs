@@ -97,7 +97,7 @@ impl<'py> Options<'py> {
         })
     }
 
-    /// A value that its text describes.
+    /// A value, parsed from the text of the argument.
     fn parsed<T: FromStr<Err: Display>>(&self, name: &str) -> PyResult<Option<T>> {
         let Some(value) = self.get(name)? else { return Ok(None) };
         let text = value.str()?.to_string();

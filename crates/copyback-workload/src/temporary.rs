@@ -133,9 +133,9 @@ impl Temporary {
             use std::os::fd::AsRawFd;
             use std::os::unix::fs::PermissionsExt;
             let file = tempfile::tempfile_in(folder)?;
-            // `/proc` shows it by its number to others, who may not open it.
+            // Other processes see the file in `/proc`, but other users may not open it.
             file.set_permissions(std::fs::Permissions::from_mode(0o600))?;
-            // Each open file has an offset of its own, as one that is opened by name.
+            // Each opening of this path gets an offset of its own, as with a named file.
             let path = PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()));
             let can_be_opened = File::options().read(true).write(true).open(&path).is_ok();
             Ok(can_be_opened.then_some(Self { file: Kept::Unnamed(file), path, entry: None }))

@@ -132,7 +132,12 @@ pub fn regions(tenants: &Tenants, capacity_bytes: u64, grain_bytes: u64) -> Resu
             let capacity = format_bytes(capacity_bytes);
             let message =
                 format!("workloads.{name}: its addresses from {from} to {to} are not in the capacity of {capacity}");
-            return Err(Error::new(message).with_help("lower `region_start` or `region_size`, or take a larger device"));
+            let help = if start >= capacity_bytes || end > capacity_bytes {
+                "lower `region_start` or `region_size`, or take a larger device"
+            } else {
+                "the part is empty: raise `share` or `region_size`, or take a larger device"
+            };
+            return Err(Error::new(message).with_help(help));
         }
         regions.push([start, end - start]);
     }

@@ -86,7 +86,7 @@ impl TraceSource {
             ("event", spec.event.is_some(), "events of the block layer"),
             ("zero_means", spec.zero_means.is_some(), "operations as 0 and 1"),
             ("columns", spec.columns.is_some(), "named columns"),
-            ("operations", spec.operations.is_some(), "operations of its own"),
+            ("operations", spec.operations.is_some(), "operations whose meaning can be set"),
         ];
         let unused = options.into_iter().filter(|(key, is_set, _)| *is_set && !format.row().options.contains(key));
         let mut notes = self.shared_notes.lock().unwrap_or_else(std::sync::PoisonError::into_inner);

@@ -304,7 +304,8 @@ impl<S: RequestSource> Transformed<S> {
 
     #[cold]
     fn nothing_left(&self) -> Error {
-        if let Some(device) = self.device.requested().filter(|_| self.other_devices > 0) {
+        let is_missing = self.other_devices > 0 && self.outside + self.rejected == 0;
+        if let Some(device) = self.device.requested().filter(|_| is_missing) {
             return Error::new(format!("no request is left: none of the workload's is for device {device}"))
                 .with_help("`copyback trace info` lists the devices of a trace");
         }
@@ -356,12 +357,12 @@ impl Looped {
     /// Called at the end of a pass. A setting has no effect only if it has none in any pass.
     fn keep_notes_without_effect(&mut self) {
         let mut notes = self.source.notes();
-        notes.retain(|note| setting_without_effect(note).is_some_and(|key| self.has_had_none(key)));
+        notes.retain(|note| setting_without_effect(note).is_some_and(|key| self.had_no_effect(key)));
         self.without_effect = Some(notes);
     }
 
     /// Whether a setting had no effect in the complete passes.
-    fn has_had_none(&self, key: &str) -> bool {
+    fn had_no_effect(&self, key: &str) -> bool {
         let is_of = |note: &String| setting_without_effect(note) == Some(key);
         self.without_effect.as_ref().is_none_or(|notes| notes.iter().any(is_of))
     }
@@ -401,7 +402,7 @@ impl RequestSource for Looped {
 
     fn notes(&self) -> Vec<String> {
         let mut notes = self.source.notes();
-        notes.retain(|note| setting_without_effect(note).is_none_or(|key| self.has_had_none(key)));
+        notes.retain(|note| setting_without_effect(note).is_none_or(|key| self.had_no_effect(key)));
         let begun = self.passes - self.passes_left;
         if begun == 1 && self.passes > 1 {
             notes.push(format!("`workload.loop` has no effect: the run ended in the first of {} passes", self.passes));

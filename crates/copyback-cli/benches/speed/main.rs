@@ -147,7 +147,7 @@ fn large() {
     let image = precondition(&config, 1).expect("the drive can be preconditioned");
     let units = Geometry::new(&config.device()).logical_units;
     let per_unit = (resident_bytes() - before) as f64 / f64::from(units);
-    println!("(d) 1 TiB hpdc18: {per_unit:.2} bytes a mapping unit (at most 12)");
+    println!("(d) 1 TiB hpdc18: {per_unit:.2} bytes a mapping unit (aim 9)");
     simulate(&config, image, writes(&config, 100_000), &Options::default(), &mut |_| {}).expect("the run ends");
     println!(
         "(d) 1 TiB hpdc18: preconditioning and 100,000 requests in {:.1} s (at most 60)",

@@ -107,7 +107,8 @@ pub struct CellArgs {
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
     pub seed: Option<u64>,
     /// Simulate this first and exclude it from all results: a number of requests (10000), a simulated time (10s), or
-    /// `steady`: until the rule of the SNIA PTS holds [default: the warm-up of the file or of the workload]
+    /// `steady`: until the rule of the SNIA PTS holds [default: the file's warm-up, else the workload's if the whole
+    /// workload runs, else none]
     #[arg(long, value_name = "REQUESTS|TIME|steady")]
     pub warmup: Option<Warmup>,
     /// Folder of the recorded traces that files name [default: the file's own folder; a paper's experiments skip

@@ -140,11 +140,15 @@ pub(super) fn collection(report: &Report) -> String {
     if flash.preemptions > 0 {
         rows.push((
             "preemptions",
-            format!("{} of the host, between steps of collections", counted(flash.preemptions, "command")),
+            format!(
+                "{} of the host, between steps of collections and background tasks",
+                counted(flash.preemptions, "command")
+            ),
         ));
     }
     if flash.suspensions > 0 {
-        rows.push(("suspended", format!("programs and erases of collections, {}", counted(flash.suspensions, "time"))));
+        let times = counted(flash.suspensions, "time");
+        rows.push(("suspended", format!("programs and erases of collections and background tasks, {times}")));
     }
     if flash.reads_paired_with_gc + flash.programs_paired_with_gc > 0 {
         let (reads, programs) = (count(flash.reads_paired_with_gc), count(flash.programs_paired_with_gc));

@@ -175,7 +175,7 @@ pub struct PreemptionView {
     /// How low free blocks are. 1: not below the hard watermark; all requests may preempt. 2: below it; writes may not
     /// preempt. 3: below it, if an urgent write waits or `preemption.at_hard` is `"all"`; no request may preempt.
     state: u8,
-    /// Whole pages that the collection has moved.
+    /// Units that the collection has moved, in pages, rounded up.
     pages_moved: u32,
     /// Whether the request is a write.
     is_write: bool,

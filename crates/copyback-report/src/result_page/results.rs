@@ -187,8 +187,8 @@ fn of_file(path: &Path) -> Result<Kind, Failure> {
 fn of_table(path: &Path) -> Result<Kind, Failure> {
     match read::kind_of(path)? {
         (name, true) if name == "sweep" => Ok(Kind::Sweep(Sweep::read(path)?)),
-        (name, true) => Err(Failure::input(format!("{} is the table `{name}` beside a sweep's", path.display()))
-            .with_help("name the sweep's table; the other one is read with it")),
+        (name, true) => Err(Failure::input(format!("{} is a second table of a sweep, `{name}`", path.display()))
+            .with_help("name the sweep's main table; this one is read with it")),
         (name, false) if TABLES.iter().any(|table| table.name == name) => {
             Err(Failure::input(format!("{} is one table of results, `{name}`", path.display()))
                 .with_help("name its folder, that of --out"))

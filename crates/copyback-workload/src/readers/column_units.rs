@@ -140,7 +140,7 @@ pub(crate) fn of_times<'a>(values: impl Iterator<Item = &'a str>) -> Unit {
 const SECTOR_BYTES: u64 = 512;
 
 /// The units of offsets and lengths without a unit of their own, from the rows' values. No request is shorter than a
-/// sector: smaller lengths count sectors. If all lengths are multiples of a sector and an offset is none, offsets count
+/// sector: smaller lengths count sectors. If all lengths are multiples of a sector, and an offset is not, offsets count
 /// sectors.
 pub(crate) fn of_sizes(offsets: &[u64], lengths: &[u64], named_length: Option<Unit>) -> (Unit, Unit) {
     let is_tiny = lengths.iter().any(|length| *length > 0) && lengths.iter().all(|length| *length < SECTOR_BYTES);

@@ -102,7 +102,7 @@ impl Lcs {
         let kept_bytes = len_bytes.checked_next_multiple_of(ALIGN_BYTES);
         let end_bytes = kept_bytes.and_then(|kept_bytes| Some((kept_bytes, place.checked_add(kept_bytes)?)));
         let (kept_bytes, end_bytes) = end_bytes.ok_or_else(|| {
-            LineError(format!("with an object of {len_bytes} bytes, all objects do not lie below 2^64 bytes"))
+            LineError(format!("with this object of {len_bytes} bytes, the objects take 2^64 bytes or more together"))
         })?;
         self.places.insert(object, (place, kept_bytes));
         self.end_bytes = end_bytes;

@@ -203,7 +203,7 @@ fn timed(line: &[u8]) -> Option<(&[u8], Cursor<'_>)> {
     }
 }
 
-/// Lines between events: the number of CPUs of trace-cmd, lost events, and the stacks of perf and ftrace.
+/// Whether a line may be between events: trace-cmd's version, number of CPUs and empty CPUs, stacks of perf and ftrace.
 fn is_between(line: &[u8]) -> bool {
     let text = line.trim_ascii();
     // A program's own code may lie at any address.

@@ -331,7 +331,7 @@ impl SizeSpec {
 
 fn whole_units(key: &str, size: Bytes, align: Bytes) -> Checked {
     if size.0 == 0 {
-        return Err(wrong(key, "a request of no bytes asks for nothing", format!("set {align} or more")));
+        return Err(wrong(key, "a size of zero bytes", format!("set {align} or more")));
     }
     if !size.0.is_multiple_of(align.0) {
         let message = format!("{size} is not a multiple of align {align}");
@@ -422,6 +422,8 @@ mod tests {
             (with("addresses = { kind = \"uniform\", blocks = [1] }"), "addresses.blocks"),
             (with("addresses = { kind = \"hot-cold\", hot_space = 1 }"), "addresses.hot_space"),
             (with("addresses = { kind = \"array-skew\", drives = 1 }"), "addresses.drives"),
+            (with("addresses = { kind = \"array-skew\", run_length = 2 }"), "addresses.run_length"),
+            (with("addresses = { kind = \"array-skew\", sequential_share = 0.5 }"), "addresses.sequential_share"),
             (with("time_scale = 0"), "time_scale"),
             (with("align = 0"), "write_size.align"),
             (with("first = 0"), "first"),

@@ -46,11 +46,12 @@ pub struct SizeSpec {
     /// The largest size, of `range`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max: Option<Bytes>,
-    /// The unit of these sizes, instead of the workload's `align`.
+    /// The unit of these sizes, instead of the workload's `align`. If the workload sets `align`, its requests are also
+    /// widened to multiples of that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub align: Option<Bytes>,
     /// Requests of these sizes that do not continue the last request begin at multiples of this size. It is a multiple
-    /// of the workload's `align`, which is the default.
+    /// of the workload's `align`, which is the default. It has no effect on addresses of kind `array-skew`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub offset_align: Option<Bytes>,
 }

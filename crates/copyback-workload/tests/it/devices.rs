@@ -3,6 +3,7 @@
 use crate::common::{corpus, file, read_with, rows};
 use copyback_workload::spec::{Device, Format, Layout, WorkloadSpec};
 use copyback_workload::stats::TraceStats;
+use copyback_workload::units::Nanos;
 use copyback_workload::{Op, open};
 
 const BLKPARSE: &[u8] = b"259,0 7 9 0.000379278 100 D WS 2048 + 8 [app]\n8,16 7 10 0.000479278 100 D R 100 + 8 [app]\n";
@@ -31,6 +32,12 @@ fn linux_devices_have_the_names_of_linux() {
     }
     let none = requests(BLKPARSE, "8,1").unwrap_err();
     assert_eq!(none, "no request is left: none of the workload's is for device 8,1");
+    // The device has a request, which the window omits.
+    let late = read_with(BLKPARSE, |spec| {
+        spec.device = Some("8,16".parse().unwrap());
+        spec.window = Some([Nanos(1_000_000_000), Nanos(2_000_000_000)]);
+    });
+    assert_eq!(late.unwrap_err().message, "no request is left: none lies in the time window");
     let file = file(BLKPARSE);
     let mut source = open(&WorkloadSpec::of_trace(file.path()), 1, u64::MAX).unwrap();
     let stats = TraceStats::collect(&mut source).unwrap();

@@ -355,6 +355,21 @@ fn compressed_data_that_unpack_without_end_are_refused() {
     assert!(refused.message.contains(&expected), "{refused}");
 }
 
+/// Data may be compressed or archived four times, and no more.
+#[test]
+fn nested_compression_has_a_limit() {
+    let packed = |times: usize| {
+        (0..times).fold(MSR.to_vec(), |content, _| {
+            let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+            encoder.write_all(&content).unwrap();
+            encoder.finish().unwrap()
+        })
+    };
+    assert_eq!(read_with(&packed(4), |_| {}).unwrap().0, read_with(MSR, |_| {}).unwrap().0);
+    let refused = read_with(&packed(5), |_| {}).unwrap_err();
+    assert!(refused.message.contains("more than 4 times"), "{refused}");
+}
+
 #[cfg(feature = "xz")]
 fn xz(content: &[u8]) -> Vec<u8> {
     let mut encoder = liblzma::write::XzEncoder::new(Vec::new(), 1);

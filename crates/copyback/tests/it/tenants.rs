@@ -287,6 +287,22 @@ fn drawn(text: &str) -> Vec<(String, Vec<Request>)> {
     all.collect()
 }
 
+/// The remedy fits the mistake: an empty part has to grow, and one beyond the capacity to shrink.
+#[test]
+fn a_part_that_does_not_fit_is_refused_with_its_remedy() {
+    for (keys, remedy) in [
+        ("share = 0.0000001", "raise `share` or `region_size`"),
+        ("region_size = \"1 GiB\"", "lower `region_start` or `region_size`"),
+        ("region_start = \"8 MiB\"", "lower `region_start` or `region_size`"),
+    ] {
+        let size = "size = { kind = \"fixed\", mean = \"4 KiB\" }";
+        let text = format!("[workloads.a]\n{keys}\nrequests = 1\nread_share = 0.5\n{size}\n");
+        let tenants = resolved(&text).unwrap().tenants;
+        let error = tenants::regions(&tenants, 8 << 20, 4096).expect_err(keys);
+        assert!(error.help.as_ref().is_some_and(|help| help.contains(remedy)), "{keys}: {error:?}");
+    }
+}
+
 #[test]
 fn each_draws_in_its_own_part_and_from_streams_of_its_own() {
     let both = drawn(SEVERAL);

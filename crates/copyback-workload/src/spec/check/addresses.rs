@@ -102,9 +102,13 @@ impl AddressSpec {
         if self.run_repeats.is_some() && self.run_length.is_none() {
             return Err(wrong("addresses.run_repeats", "there are no runs", "set `run_length`, or remove it"));
         }
-        if self.run_length.is_some() && self.kind == AddressKind::ArraySkew {
+        let is_continued = self.sequential_share.unwrap_or(0.0) > 0.0;
+        let continuing = [("sequential_share", is_continued), ("run_length", self.run_length.is_some())];
+        if self.kind == AddressKind::ArraySkew
+            && let Some((key, _)) = continuing.iter().find(|(_, is_set)| *is_set)
+        {
             let message = "requests of `array-skew` are drawn one by one";
-            return Err(wrong("addresses.run_length", message, "remove it, or change `kind`"));
+            return Err(wrong(&format!("addresses.{key}"), message, "remove it, or change `kind`"));
         }
         Ok(())
     }

@@ -21,7 +21,7 @@ impl ArrivalSpec {
         }
         if self.kind == ArrivalKind::Closed {
             if self.rate.is_some() || self.mean_gap.is_some() {
-                let help = "remove it, or set `kind = \"poisson\"`";
+                let help = "remove `rate` and `mean_gap`, or set `kind = \"poisson\"`";
                 return Err(wrong(&at("kind"), "a closed loop has no arrival rate", help));
             }
             if self.start.is_some() {

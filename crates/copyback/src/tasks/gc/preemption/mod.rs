@@ -362,7 +362,7 @@ pub struct PreemptionView<'a> {
     pub state: State,
     /// The collection's next step.
     pub step: NextStep,
-    /// Whole pages that the collection has moved.
+    /// Units that the collection has moved, in pages, rounded up.
     pub pages_moved: u32,
     /// The clock.
     pub now_ns: u64,
