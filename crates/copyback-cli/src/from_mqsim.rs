@@ -270,11 +270,14 @@ fn geometry(parameters: &Parameters) -> Result<Vec<Line>, String> {
 fn timing(parameters: &Parameters) -> Result<Vec<Line>, String> {
     let erase = parameters.whole("Block_Erase_Latency")?;
     let erase = erase.map(|ns| format!("\"{}\" # Block_Erase_Latency", format_duration_ns(ns)));
-    let rate = parameters.whole("Channel_Transfer_Rate")?;
     let width = parameters.whole("Flash_Channel_Width")?.unwrap_or(1);
-    let rate = rate.and_then(|rate| rate.checked_mul(width));
-    let rate =
-        rate.map(|rate| format!("\"{rate} MB/s\" # Channel_Transfer_Rate, of Flash_Channel_Width = {width} bytes"));
+    let rate = parameters.whole("Channel_Transfer_Rate")?.map(|rate| match rate.checked_mul(width) {
+        Some(rate @ 1..) => {
+            Ok(format!("\"{rate} MB/s\" # Channel_Transfer_Rate, of Flash_Channel_Width = {width} bytes"))
+        }
+        _ => Err(format!("`Channel_Transfer_Rate` is `{rate}`, of {width} bytes: no rate that a channel can have")),
+    });
+    let rate = rate.transpose()?;
     Ok(vec![
         ("read", page_times(parameters, "Read")?, "Page_Read_Latency_LSB"),
         ("program", page_times(parameters, "Program")?, "Page_Program_Latency_LSB"),
@@ -323,7 +326,10 @@ fn reason_without_effect(parameters: &Parameters, name: &str) -> Result<Option<&
         );
     }
     Ok(match name {
-        "GC_Hard_Threshold" if thresholds(parameters)?[1].is_none() => Some("it must not exceed GC_Exec_Threshold"),
+        "GC_Hard_Threshold" if thresholds(parameters)?[1].is_none() => Some(match thresholds(parameters)?[0] {
+            Some(soft) if soft > 0.0 => "trigger.hard is a share of the soft threshold, and at most 1",
+            _ => "trigger.hard is a share of the soft threshold, which is missing or 0",
+        }),
         "Flash_Channel_Width" if parameters.get("Channel_Transfer_Rate").is_none() => {
             Some("timing.channel needs a rate")
         }

@@ -92,7 +92,10 @@ impl<'py> Options<'py> {
         let Some(value) = self.get(name)? else { return Ok(None) };
         let whole = value.extract().ok().filter(|whole| (least..=most).contains(whole));
         whole.map(Some).ok_or_else(|| {
-            let help = format!("use a whole number from {least} to {most}");
+            let help = match most {
+                WHOLE_MAX => format!("use a whole number from {least} to 2^63 - 1"),
+                _ => format!("use a whole number from {least} to {most}"),
+            };
             self.refused(name, &value, "which is out of range or no whole number", &help)
         })
     }

@@ -228,7 +228,7 @@ pub fn close() {
     drop(held);
 }
 
-/// Waits for the thread that removes all temporary files and ends the program.
+/// If a thread is removing all temporary files to end the program, waits for that end. Otherwise returns at once.
 pub fn wait_for_interruption() {
     drop(names());
 }

@@ -7,7 +7,7 @@ use crate::{Error, Request, RequestSource};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// One of several workloads, opened.
-pub struct OpenTenant {
+pub struct OpenedTenant {
     /// Its name in results.
     pub name: String,
     /// Its requests; addresses count from the start of its part of the drive.
@@ -132,10 +132,12 @@ pub fn regions(tenants: &Tenants, capacity_bytes: u64, grain_bytes: u64) -> Resu
             let capacity = format_bytes(capacity_bytes);
             let message =
                 format!("workloads.{name}: its addresses from {from} to {to} are not in the capacity of {capacity}");
-            let help = if start >= capacity_bytes || end > capacity_bytes {
+            let help = if tenant.settings.share.is_some() {
+                "the part is empty: raise its `share`, or take a larger device"
+            } else if start >= capacity_bytes || end > capacity_bytes {
                 "lower `region_start` or `region_size`, or take a larger device"
             } else {
-                "the part is empty: raise `share` or `region_size`, or take a larger device"
+                "the part is empty: raise `region_size`, or take a larger device"
             };
             return Err(Error::new(message).with_help(help));
         }
@@ -216,7 +218,7 @@ pub fn open<E: From<Error>>(
     capacity_bytes: u64,
     defaults: HostDefaults,
     mut open: impl FnMut(&WorkloadSpec, u64, u64) -> Result<Box<dyn RequestSource + Send>, E>,
-) -> Result<Vec<OpenTenant>, E> {
+) -> Result<Vec<OpenedTenant>, E> {
     let regions = regions(tenants, capacity_bytes, defaults.grain_bytes)?;
     let mut opened = Vec::new();
     for ((name, tenant), [region_start_bytes, region_bytes]) in tenants.iter().zip(regions) {
@@ -229,7 +231,7 @@ pub fn open<E: From<Error>>(
             None => source,
         };
         let place = |before: &String| tenants.keys().position(|name| name == before);
-        opened.push(OpenTenant {
+        opened.push(OpenedTenant {
             name: name.clone(),
             source,
             region_start_bytes,

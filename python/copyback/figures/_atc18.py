@@ -78,7 +78,8 @@ FIGURES = (
         Panel("fig8", "stacked", _WAITS, _FOUR, "mean (ms)", x="scheme", factor=MS_PER_NS),
     )),
     Figure("9", "fixed shares of GC, and a share set by feedback, under MSN-BEFS", tuple(
-        Panel("fig9", "bars", f"response.small_read.{metric}", _SHARES, ylabel, factor=MS_PER_NS) for metric, ylabel in _NINES
+        Panel("fig9", "bars", f"response.small_read.{metric}", _SHARES, ylabel, factor=MS_PER_NS)
+        for metric, ylabel in _NINES
     )),
     *(_systems(f"10{letter}", "fig10", f"response.small_read.{metric}", shows)
       for letter, metric, shows in (*_SYSTEMS, ("c", "max_ns", "longest response, for six nines"))),

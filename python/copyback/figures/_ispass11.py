@@ -21,7 +21,9 @@ def _synthetic(letter: str, x: str, xlabel: str, shows: str) -> Figure:
 
 
 def _workloads(name: str, experiment: str, metric: str, ylabel: str, shows: str) -> Figure:
-    panel = Panel(experiment, "bars", metric, _THREE, ylabel, factor=MS_PER_NS, leave_out=_LEFT_OUT, unit="ms", log=True)
+    panel = Panel(
+        experiment, "bars", metric, _THREE, ylabel, factor=MS_PER_NS, leave_out=_LEFT_OUT, unit="ms", log=True
+    )
     return Figure(name, shows, (panel,))
 
 

@@ -115,7 +115,7 @@ impl Row<'_> {
         run.is_none_or(|planned| !planned.resolved.run.preemption.is_timeless())
     }
 
-    /// Whether its drives cannot keep up with their requests, under any seed: waits then grow with the run.
+    /// Whether its drives cannot keep up with their requests under at least one seed: waits then grow with the run.
     fn is_overloaded(&self) -> bool {
         self.runs.iter().any(|run| run.steady == Verdict::Overloaded)
     }

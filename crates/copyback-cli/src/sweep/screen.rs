@@ -77,18 +77,17 @@ pub fn table(results: &SweepResults<'_>, terminal_columns: usize) -> String {
     let rows = rows(results);
     let (kept, mut left_out) = table::fitting(&rows, BY_IMPORTANCE, terminal_columns);
     let text = table::lay_out_of(&rows, &kept);
-    if left_out.is_empty() {
-        return text;
-    }
     left_out.sort_unstable();
     let name = |index: &usize| COLUMNS.get(index - 1).map_or(VERDICTS, |column| column.name);
-    let names: Vec<&str> = left_out.iter().map(name).collect();
+    // The change has no column in the file, so that nothing else shows it.
+    let names: Vec<&str> = left_out.iter().map(name).filter(|name| *name != CHANGE).collect();
+    if names.is_empty() {
+        return text;
+    }
     let left_out = format!("Left out in {terminal_columns} columns: {}", names.join(", "));
     let left_out = wrapped(&left_out, terminal_columns).join("\n");
-    // The change has no column in the file.
-    let of_change = if names.contains(&CHANGE) { "; `change` compares response.all.mean" } else { "" };
-    let remedy = format!("(--show NAME,... shows them, and the table's file has all{of_change})");
-    format!("{text}\n{left_out}\n{}\n", wrapped(&remedy, terminal_columns).join("\n"))
+    let remedy = "(--show NAME,... shows them, and the table's file has all)";
+    format!("{text}\n{left_out}\n{}\n", wrapped(remedy, terminal_columns).join("\n"))
 }
 
 /// All rows and columns: two lines of titles, then cells, each with a line for each scheme.

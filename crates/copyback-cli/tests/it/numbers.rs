@@ -12,6 +12,19 @@ fn json(arguments: &[&str]) -> serde_json::Value {
     serde_json::from_str(&output(&[arguments, &["--json", "-"]].concat())).expect("a JSON document")
 }
 
+/// A superpage has several translation pages, and one update may write more than one.
+#[test]
+fn updates_of_a_map_in_flash_are_those_of_the_report() {
+    let map = ["mapping.policy=map-cache", "mapping.superpages=true"].map(|set| ["--set", set]).concat();
+    let run = [&["run", "--scheme", "superpage", "--requests", "20000"][..], &map].concat();
+    let report = &json(&run)["results"][0]["report"]["map"];
+    let [updates, written] = ["updates", "page_programs"].map(|name| report[name].as_u64().expect(name));
+    assert!(updates > 1_000 && written > updates, "{report}");
+    let text = output(&run).replace(',', "");
+    let row = text.lines().find(|line| line.starts_with("  updated ")).expect("a row");
+    assert!(row.split_whitespace().any(|word| word == updates.to_string()), "{updates}: {row}");
+}
+
 /// Reads of a new drive find no data and take no time: there is no rate.
 #[test]
 fn a_run_without_time_has_no_rates() {

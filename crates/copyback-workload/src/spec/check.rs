@@ -424,6 +424,12 @@ mod tests {
             (with("addresses = { kind = \"array-skew\", drives = 1 }"), "addresses.drives"),
             (with("addresses = { kind = \"array-skew\", run_length = 2 }"), "addresses.run_length"),
             (with("addresses = { kind = \"array-skew\", sequential_share = 0.5 }"), "addresses.sequential_share"),
+            (
+                with(
+                    "addresses = { kind = \"array-skew\", drives = 2, drive_share = 0.9, stripe_unit = 4096 }\nread_size = { kind = \"fixed\", mean = 4096, offset_align = 4096 }",
+                ),
+                "read_size.offset_align",
+            ),
             (with("time_scale = 0"), "time_scale"),
             (with("align = 0"), "write_size.align"),
             (with("first = 0"), "first"),

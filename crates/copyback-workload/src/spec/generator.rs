@@ -51,7 +51,7 @@ pub struct SizeSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub align: Option<Bytes>,
     /// Requests of these sizes that do not continue the last request begin at multiples of this size. It is a multiple
-    /// of the workload's `align`, which is the default. It has no effect on addresses of kind `array-skew`.
+    /// of the workload's `align`, which is the default. Not for addresses of kind `array-skew`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub offset_align: Option<Bytes>,
 }

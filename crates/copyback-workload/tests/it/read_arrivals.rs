@@ -39,6 +39,24 @@ fn covariance(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| (a - mean_a) * (b - mean_b)).sum::<f64>() / a.len() as f64
 }
 
+/// 2^64 ns are 584 years: of requests that are 100 years apart, the seventh at the latest is beyond.
+#[test]
+fn an_error_numbers_the_request_that_arrives_too_late() {
+    let keys = "read_share = 0.5\narrivals = { kind = \"fixed\", mean_gap = \"876000 h\" }\n";
+    let spec = toml::from_str(&format!("requests = 20\n{FIXED}{keys}")).unwrap();
+    let mut source = open(&spec, 3, u64::MAX).unwrap();
+    let mut count = 0;
+    let error = loop {
+        match source.next_request() {
+            Ok(request) => count += u64::from(request.is_some()),
+            Err(error) => break error,
+        }
+    };
+    assert!((5..7).contains(&count), "{count}");
+    let number = format!("request {} would arrive beyond", count + 1);
+    assert!(error.message.contains(&number), "{number}: {error}");
+}
+
 #[test]
 fn two_poisson_processes_have_their_rates_and_know_nothing_of_each_other() {
     // Two Poisson processes of 300 and 700 a second are one of 1000 of which each request reads with probability 0.3:

@@ -226,9 +226,10 @@ impl Counters {
     /// A program of one plane is issued, which has its die to itself, with this many units that are moved.
     #[inline(always)]
     pub fn on_lone_program(&mut self, source: Source, units: u64) {
-        if source.account() == Account::Gc {
-            self.work.gc_units += units;
-            self.work.gc_page_programs += 1;
+        // Asked once for both counts: nearly all lone programs are of collections.
+        if source == Source::GC {
+            self.on_moved_units(Source::GC, units);
+            self.count_programs(Source::GC, 1);
         } else {
             self.on_moved_units(source, units);
             self.count_programs(source, 1);

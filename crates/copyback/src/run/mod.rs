@@ -29,7 +29,7 @@ use crate::run::config::RunConfig;
 use crate::run::precondition::PreconditionConfig;
 use crate::sim::invariant::Invariant;
 use copyback_workload::RequestSource;
-use copyback_workload::tenants::OpenTenant;
+use copyback_workload::tenants::OpenedTenant;
 use copyback_workload::units::exact_time;
 pub use preconditioning::Work;
 use simulation::{Setup, Simulation};
@@ -297,12 +297,12 @@ pub enum RequestStreams {
     /// One workload.
     One(Box<dyn RequestSource + Send>),
     /// Several, which share the drives' addresses and time.
-    Several(Vec<OpenTenant>),
+    Several(Vec<OpenedTenant>),
 }
 
 impl RequestStreams {
     /// The source of a single workload and no streams, or an empty source and the streams of several workloads.
-    fn parts(self) -> (Box<dyn RequestSource + Send>, Option<Vec<OpenTenant>>) {
+    fn parts(self) -> (Box<dyn RequestSource + Send>, Option<Vec<OpenedTenant>>) {
         match self {
             Self::One(source) => (source, None),
             Self::Several(streams) => (Box::new(Vec::new().into_iter()), Some(streams)),
@@ -434,7 +434,7 @@ fn new_simulation<'a>(
     config: &RunConfig,
     drives: Drives<'_>,
     source: &'a mut dyn RequestSource,
-    streams: Option<Vec<OpenTenant>>,
+    streams: Option<Vec<OpenedTenant>>,
     options: &Options,
 ) -> Result<Simulation<'a>, RunError> {
     config.check()?;

@@ -42,6 +42,7 @@ impl Lists {
     pub fn grow(&mut self, items: usize) {
         let nodes = self.lists as usize + items;
         if nodes > self.nodes.len() {
+            u32::try_from(nodes).expect("lists and items have 32-bit numbers");
             self.nodes.resize(nodes, FREE);
         }
     }
@@ -85,15 +86,20 @@ impl Lists {
     /// Puts a node between two neighbours.
     #[inline(always)]
     fn insert(&mut self, prev: u32, node: u32, next: u32) {
+        debug_assert_eq!(self.nodes[node as usize].next, FREE.next, "the item is on a list");
         self.nodes[node as usize] = Links { next, prev };
         self.nodes[prev as usize].next = node;
         self.nodes[next as usize].prev = node;
     }
 
     /// Takes an item off the list that it is on.
+    ///
+    /// # Panics
+    /// If it is on no list.
     #[inline]
     pub fn remove(&mut self, item: u32) {
-        let Links { next, prev } = self.links(self.node(item));
+        let node = self.node(item) as usize;
+        let Links { next, prev } = std::mem::replace(&mut self.nodes[node], FREE);
         self.nodes[prev as usize].next = next;
         self.nodes[next as usize].prev = prev;
     }
@@ -150,9 +156,10 @@ mod tests {
     proptest! {
         #[test]
         fn agree_with_vectors(operations in proptest::collection::vec((0usize..3, 0u32..8, 0usize..16), 0..200)) {
-            let mut lists = Lists::new(3, 8);
+            let mut lists = Lists::new(3, 0);
             let mut naive: Vec<Vec<u32>> = vec![vec![]; 3];
             for (list, item, place) in operations {
+                lists.grow(item as usize + 1);
                 match naive.iter().position(|l| l.contains(&item)) {
                     Some(at) => {
                         lists.remove(item);
@@ -171,10 +178,30 @@ mod tests {
                 for (at, expected) in naive.iter().enumerate() {
                     prop_assert_eq!(&lists.iter(at).collect::<Vec<_>>(), expected);
                     prop_assert_eq!(lists.is_empty(at), expected.is_empty());
+                    prop_assert_eq!(lists.first(at), expected.first().copied());
                     let backwards = std::iter::successors(lists.last(at), |&item| lists.prev(item));
                     prop_assert_eq!(&backwards.collect::<Vec<_>>(), &expected.iter().rev().copied().collect::<Vec<_>>());
                 }
             }
         }
+    }
+
+    #[test]
+    fn the_first_item_can_be_taken_until_none_is_left() {
+        let mut lists = Lists::new(2, 3);
+        [2, 0, 1].into_iter().for_each(|item| lists.push_back(1, item));
+        let taken: Vec<Option<u32>> = (0..4).map(|_| lists.pop_front(1)).collect();
+        assert_eq!(taken, [Some(2), Some(0), Some(1), None]);
+        assert_eq!(lists.pop_front(0), None);
+    }
+
+    #[test]
+    #[should_panic(expected = "out of bounds")]
+    fn an_item_cannot_be_removed_twice() {
+        let mut lists = Lists::new(1, 2);
+        lists.push_back(0, 0);
+        lists.push_back(0, 1);
+        lists.remove(0);
+        lists.remove(0);
     }
 }

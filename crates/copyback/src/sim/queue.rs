@@ -54,6 +54,9 @@ pub mod kind {
     pub const ANY: u8 = super::KINDS as u8;
 }
 
+/// The end that an event of each ring marks, and none for the heap.
+const END_OF_RING: [Option<End>; KINDS + 1] = [Some(End::Read), Some(End::Program), Some(End::Transfer), None];
+
 /// The time of a timer that waits for nothing.
 const NEVER: u64 = u64::MAX;
 
@@ -126,7 +129,7 @@ impl EventQueue {
     /// A queue of `timers` idle timers at time 0.
     pub fn new(timers: usize) -> Self {
         // One bit pattern more than there are timers, so that no key is `NONE`.
-        let timer_bits = (timers + 1).next_power_of_two().trailing_zeros();
+        let timer_bits = (timers + 1).next_power_of_two().trailing_zeros().max(1);
         Self {
             heads: [NONE; KINDS + 1],
             rings: std::array::from_fn(|_| Ring::new(timers)),
@@ -176,7 +179,8 @@ impl EventQueue {
         }
     }
 
-    /// The same for an event at which something ends.
+    /// The same for an event at which something ends. All ends of a timer are of reads and programs, or all of
+    /// transfers: code for one kind relies on it.
     ///
     /// # Panics
     /// As [`Self::schedule`].
@@ -242,10 +246,10 @@ impl EventQueue {
     pub fn pop_with_end(&mut self) -> Option<(u64, Timer, Option<End>)> {
         loop {
             let (mut first, mut at) = (self.heads[KINDS], KINDS);
-            for kind in 0..KINDS {
-                let is_earlier = self.heads[kind] < first;
-                first = select_unpredictable(is_earlier, self.heads[kind], first);
-                at = select_unpredictable(is_earlier, kind, at);
+            for ring in 0..KINDS {
+                let is_earlier = self.heads[ring] < first;
+                first = select_unpredictable(is_earlier, self.heads[ring], first);
+                at = select_unpredictable(is_earlier, ring, at);
             }
             if first == NONE {
                 if !self.approach() {
@@ -262,13 +266,7 @@ impl EventQueue {
             self.time_ns[timer as usize] = NEVER;
             debug_assert!(time_ns >= self.now_ns);
             self.now_ns = time_ns;
-            let end = match at as u8 {
-                kind::READ => Some(End::Read),
-                kind::PROGRAM => Some(End::Program),
-                kind::TRANSFER => Some(End::Transfer),
-                _ => None,
-            };
-            return Some((time_ns, Timer(timer), end));
+            return Some((time_ns, Timer(timer), END_OF_RING[at]));
         }
     }
 
@@ -404,6 +402,20 @@ mod tests {
             }
             prop_assert!(scheduled[0] > 2 * capacities[0], "{scheduled:?} events for {capacities:?} entries");
         }
+    }
+
+    #[test]
+    fn events_name_their_ends() {
+        let mut queue = EventQueue::new(5);
+        queue.schedule_end(End::Transfer, Timer(0), 1);
+        queue.schedule_end(End::Program, Timer(1), 2);
+        queue.schedule_end(End::Read, Timer(2), 3);
+        queue.schedule(Timer(3), 4);
+        // An end before the last one of its ring is in the heap.
+        queue.schedule_end(End::Program, Timer(4), 1);
+        let ends: Vec<_> = std::iter::from_fn(|| queue.pop_with_end()).map(|(_, timer, end)| (timer.0, end)).collect();
+        let named = [(0, Some(End::Transfer)), (4, None), (1, Some(End::Program)), (2, Some(End::Read)), (3, None)];
+        assert_eq!(ends, named);
     }
 
     #[test]

@@ -65,7 +65,7 @@ enum FlashEvent {
 ///
 /// # The cycle
 ///
-/// 1. An event of flash arrives: [`BackEnd::on_event`] identifies what ended.
+/// 1. An event of flash arrives: `BackEnd::on_event` identifies what ended.
 /// 2. Everything that this event completes ends, in this order: pages, transactions, steps, jobs (`dies::completion`).
 /// 3. Each transaction that ends admits others at once (`admission::transaction_end`). A job that ends first starts the
 ///    collection that follows, then releases its slot (`gc::collection_course`, `release_job`).
@@ -111,16 +111,11 @@ pub struct BackEnd {
 }
 
 impl BackEnd {
-    /// Handles one event of the drive; `local` counts from its first timer. Returns whether something outside may
-    /// follow: a request completes, or a die can take waiting work.
+    /// Handles one event of the drive; `local` counts from its first timer. `KIND`: the end that it marks
+    /// ([`kind`]), so that there is code for each kind. Returns whether something outside may follow: a request
+    /// completes, or a die can take waiting work.
     #[inline(always)]
-    pub fn on_event(&mut self, local: u32, events: &mut EventQueue) -> bool {
-        self.on_event_of_kind::<{ kind::ANY }>(local, events)
-    }
-
-    /// As [`Self::on_event`]; `KIND`: see [`EventQueue::pop_with_end`].
-    #[inline(always)]
-    pub(crate) fn on_event_of_kind<const KIND: u8>(&mut self, local: u32, events: &mut EventQueue) -> bool {
+    pub(crate) fn on_event<const KIND: u8>(&mut self, local: u32, events: &mut EventQueue) -> bool {
         // 1. What ended?
         let (die, channel) = match self.what_ended::<KIND>(local, events) {
             // A step of a collection that has its die to itself leaves the cycle: the next step follows in place,

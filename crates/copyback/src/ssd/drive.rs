@@ -173,7 +173,8 @@ impl Ssd {
         if KIND == kind::ANY && local < OWN_TIMERS {
             return self.on_own_timer(local, events);
         }
-        self.back_end.on_event_of_kind::<KIND>(local - OWN_TIMERS, events)
+        // Only flash has ends.
+        self.back_end.on_event::<KIND>(local - OWN_TIMERS, events)
     }
 
     /// A timer of the DRAM, or an alarm of the drive.

@@ -390,8 +390,8 @@ impl Job {
         if held >= self.program_at as usize {
             return Step::Program { units: held.min(units_per_page as usize) };
         }
-        let may_read = self.moves.get(self.next).is_some_and(|&m| is_current(m));
-        if !may_read && let Some(step) = self.find_next_move(held, &is_current) {
+        let is_pending_current = self.moves.get(self.next).is_some_and(|&m| is_current(m));
+        if !is_pending_current && let Some(step) = self.find_next_move(held, &is_current) {
             return step;
         }
         let mut end = self.next + 1;
@@ -413,7 +413,7 @@ impl Job {
         Step::Read { end }
     }
 
-    /// Finds the next move that is current, if the pending one is not. Returns the step to take if there is none.
+    /// Makes the next move that is current the pending one. Returns the step to take if there is none.
     #[inline(never)]
     fn find_next_move(&mut self, held: usize, is_current: &impl Fn(Move) -> bool) -> Option<Step> {
         self.drop_stale(is_current);

@@ -13,7 +13,7 @@ use copyback::run::config::RunConfig;
 use copyback::run::preconditioning;
 use copyback::run::simulation::{Setup, Simulation};
 use copyback::workload::spec::Pace;
-use copyback::workload::tenants::OpenTenant;
+use copyback::workload::tenants::OpenedTenant;
 use copyback::workload::{Op, Priority, Request, RequestSource};
 use std::sync::{Arc, OnceLock};
 
@@ -154,7 +154,7 @@ fn work_of_workloads(workloads: u64, from: u64, to: u64) {
     let meter = Meter::new(from, to);
     let stream = |own: u64| {
         let of_it = all.iter().copied().skip(own as usize).step_by(workloads as usize).collect::<Vec<_>>();
-        OpenTenant {
+        OpenedTenant {
             name: format!("{own:03}"),
             source: Box::new(Metered { source: of_it.into_iter(), meter: Arc::clone(&meter) }),
             region_start_bytes: 0,

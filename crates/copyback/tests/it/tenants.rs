@@ -7,7 +7,7 @@ use copyback::run::config::{Resolved, RunConfig};
 use copyback::run::{Options, RequestStreams, precondition, simulate, simulate_streams};
 use copyback::workload::request::{Op, Priority, Request};
 use copyback::workload::spec::Pace;
-use copyback::workload::tenants::{self, HostDefaults, OpenTenant};
+use copyback::workload::tenants::{self, HostDefaults, OpenedTenant};
 use copyback::workload::{Error, RequestSource};
 
 fn drive() -> RunConfig {
@@ -27,8 +27,8 @@ fn requests(count: u64, gap_ns: u64, first_page: u64, nth: u64) -> Vec<Request> 
     (0..count).map(request).collect()
 }
 
-fn stream(name: &str, pace: Pace, requests: Vec<Request>) -> OpenTenant {
-    OpenTenant {
+fn stream(name: &str, pace: Pace, requests: Vec<Request>) -> OpenedTenant {
+    OpenedTenant {
         name: name.to_owned(),
         source: Box::new(requests.into_iter()),
         region_start_bytes: 0,
@@ -95,7 +95,7 @@ fn one_of_one_is_the_workload_alone() {
     let image = precondition(&config, 1).expect("a preconditioning");
     let source = Box::new(requests(500, 0, 0, 4).into_iter());
     let alone = simulate(&config, image, source, &Options::default(), &mut |_| {}).expect("the run ends well");
-    let one = OpenTenant { queue_depth: 5, ..stream("one", Pace::Closed, requests(500, 0, 0, 4)) };
+    let one = OpenedTenant { queue_depth: 5, ..stream("one", Pace::Closed, requests(500, 0, 0, 4)) };
     let among = ran(RequestStreams::Several(vec![one]));
     assert_eq!(among.report.response, alone.report.response);
     assert_eq!(among.report.flash, alone.report.flash);
@@ -105,7 +105,7 @@ fn one_of_one_is_the_workload_alone() {
 #[test]
 fn each_closed_loop_has_its_own_limit() {
     let one = stream("one", Pace::Closed, requests(300, 0, 0, 1));
-    let seven = OpenTenant { queue_depth: 7, ..stream("seven", Pace::Closed, requests(900, 0, 2_000, 1)) };
+    let seven = OpenedTenant { queue_depth: 7, ..stream("seven", Pace::Closed, requests(900, 0, 2_000, 1)) };
     let report = ran(RequestStreams::Several(vec![one, seven])).report;
     let peaks = [&report.workloads["one"], &report.workloads["seven"]].map(|of| of.peak_outstanding);
     assert_eq!((peaks, report.peak_outstanding), ([1, 7], 8));
@@ -119,9 +119,9 @@ fn each_closed_loop_has_its_own_limit() {
 #[test]
 fn limits_that_a_run_does_not_reach_are_noted() {
     let ms = 1_000_000;
-    let notes = |streams: Vec<OpenTenant>| ran(RequestStreams::Several(streams)).notes;
+    let notes = |streams: Vec<OpenedTenant>| ran(RequestStreams::Several(streams)).notes;
     // The last of ten requests arrives at 9 ms.
-    let until = |phases_ns: &[[u64; 2]]| OpenTenant { phases_ns: phases_ns.to_vec(), ..open_stream("one", 10, ms) };
+    let until = |phases_ns: &[[u64; 2]]| OpenedTenant { phases_ns: phases_ns.to_vec(), ..open_stream("one", 10, ms) };
     let of_stop = "workload `one`: `workloads.one.stop` has no effect: its requests ended before";
     assert_eq!(notes(vec![until(&[[0, 10 * ms]])]), [of_stop]);
     assert_eq!(notes(vec![until(&[[0, 9 * ms]])]), [""; 0]);
@@ -130,11 +130,12 @@ fn limits_that_a_run_does_not_reach_are_noted() {
     assert_eq!(notes(vec![until(&[[0, 2 * ms], [20 * ms, 40 * ms], [60 * ms, 61 * ms]])]), [of_phases]);
     assert_eq!(notes(vec![until(&[[0, 2 * ms], [20 * ms, 22 * ms], [60 * ms, 90 * ms]])]), [""; 0]);
     // A pause after the 50th of 50 requests delays none.
-    let thinks = |every| OpenTenant { think: Some((every, ms)), ..stream("one", Pace::Closed, requests(50, 0, 0, 1)) };
+    let thinks =
+        |every| OpenedTenant { think: Some((every, ms)), ..stream("one", Pace::Closed, requests(50, 0, 0, 1)) };
     let of_think = "workload `one`: `workloads.one.think_time` has no effect: no request began after the first 50";
     assert_eq!(notes(vec![thinks(50)]), [of_think]);
     assert_eq!(notes(vec![thinks(49)]), [""; 0]);
-    let waits = |not_before_ns| OpenTenant { after: vec![0], not_before_ns, ..open_stream("two", 10, ms) };
+    let waits = |not_before_ns| OpenedTenant { after: vec![0], not_before_ns, ..open_stream("two", 10, ms) };
     let of_start = "workload `two`: `workloads.two.not_before` has no effect: the workloads in `after` ended later";
     assert_eq!(notes(vec![open_stream("one", 10, ms), waits(8 * ms)]), [of_start]);
     assert_eq!(notes(vec![open_stream("one", 10, ms), waits(80 * ms)]), [""; 0]);
@@ -148,14 +149,14 @@ fn limits_that_a_run_does_not_reach_are_noted() {
     assert_eq!(cut.notes, ["workload `one`: `workloads.one.stop` has no effect: the run ended before"]);
 }
 
-fn open_stream(name: &str, count: u64, gap_ns: u64) -> OpenTenant {
+fn open_stream(name: &str, count: u64, gap_ns: u64) -> OpenedTenant {
     stream(name, Pace::Open, requests(count, gap_ns, 0, 1))
 }
 
 #[test]
 fn thinking_is_between_the_end_of_one_and_the_begin_of_another() {
     let think_ns = 700_000;
-    let thinks = OpenTenant { think: Some((1, think_ns)), ..stream("one", Pace::Closed, requests(200, 0, 0, 1)) };
+    let thinks = OpenedTenant { think: Some((1, think_ns)), ..stream("one", Pace::Closed, requests(200, 0, 0, 1)) };
     let report = &ran(RequestStreams::Several(vec![thinks])).report.workloads["one"];
     let busy_ns = report.response.all.mean_ns * 200.0;
     assert!((report.simulated_ns as f64 - busy_ns - 199.0 * think_ns as f64).abs() < 1.0);
@@ -166,9 +167,9 @@ fn phases_stop_its_clock_and_who_waits_starts_when_another_has_ended() {
     let ms = 1_000_000;
     // 10 requests, a millisecond apart: 4 in the first phase, 6 in the second.
     let phases_ns = vec![[2 * ms, 6 * ms], [20 * ms, 90 * ms]];
-    let phased = OpenTenant { phases_ns: phases_ns.clone(), ..stream("phased", Pace::Open, requests(10, ms, 0, 1)) };
-    let closed = OpenTenant { phases_ns, ..stream("closed", Pace::Closed, requests(5_000, 0, 0, 1)) };
-    let later = OpenTenant { after: vec![0], ..stream("later", Pace::Open, requests(3, ms, 2_000, 1)) };
+    let phased = OpenedTenant { phases_ns: phases_ns.clone(), ..stream("phased", Pace::Open, requests(10, ms, 0, 1)) };
+    let closed = OpenedTenant { phases_ns, ..stream("closed", Pace::Closed, requests(5_000, 0, 0, 1)) };
+    let later = OpenedTenant { after: vec![0], ..stream("later", Pace::Open, requests(3, ms, 2_000, 1)) };
     let outcome = ran(RequestStreams::Several(vec![phased, closed, later]));
     let arrivals = |is_of: fn(&u64) -> bool, closed: bool| {
         let of = outcome.requests.iter().filter(|record| is_of(&record.offset_bytes));
@@ -197,7 +198,7 @@ fn who_waits_starts_no_earlier_than_its_own_time() {
         // Its last request arrives at 9 ms, and ends soon after.
         let first = stream("first", Pace::Open, requests(10, ms, 0, 1));
         let second =
-            OpenTenant { after: vec![0], not_before_ns, ..stream("second", Pace::Closed, requests(5, 0, 2_000, 1)) };
+            OpenedTenant { after: vec![0], not_before_ns, ..stream("second", Pace::Closed, requests(5, 0, 2_000, 1)) };
         let outcome = ran(RequestStreams::Several(vec![first, second]));
         let of_second = outcome.requests.iter().filter(|record| record.offset_bytes >= 2_000 * 4096);
         let begins = of_second.map(|record| record.arrival_ns).min().expect("it asks");
@@ -214,7 +215,7 @@ fn rates_are_over_the_time_that_a_workload_is_there() {
     let ms = 1_000_000;
     let until = |stop_ns: u64| vec![[0, stop_ns]];
     // Reads 2 ms apart up to 21 ms: at 0, 2, ..., 20 ms; those from 10 ms on are measured.
-    let timed = OpenTenant {
+    let timed = OpenedTenant {
         phases_ns: until(21 * ms),
         warmup_ns: 10 * ms,
         ..stream("timed", Pace::Open, requests(99, 2 * ms, 0, 1))
@@ -232,7 +233,7 @@ fn rates_are_over_the_time_that_a_workload_is_there() {
     assert_eq!((counted.reads, counted.simulated_ns), (5, ends.max().expect("it asks")));
     // A phase of 4 ms with two reads and one of 3 ms with the rest; the last read ends after it.
     let phases_ns = vec![[0, 4 * ms], [20 * ms, 23 * ms]];
-    let phased = OpenTenant { phases_ns, ..stream("phased", Pace::Open, requests(3, 2 * ms, 0, 1)) };
+    let phased = OpenedTenant { phases_ns, ..stream("phased", Pace::Open, requests(3, 2 * ms, 0, 1)) };
     let outcome = ran(RequestStreams::Several(vec![phased]));
     let last = outcome.requests.iter().map(|record| record.arrival_ns + record.response_ns).max().expect("it asks");
     assert_eq!(outcome.report.workloads["phased"].simulated_ns, 4 * ms + (last - 20 * ms));
@@ -291,7 +292,8 @@ fn drawn(text: &str) -> Vec<(String, Vec<Request>)> {
 #[test]
 fn a_part_that_does_not_fit_is_refused_with_its_remedy() {
     for (keys, remedy) in [
-        ("share = 0.0000001", "raise `share` or `region_size`"),
+        ("share = 0.0000001", "raise its `share`"),
+        ("region_size = 1e-9", "raise `region_size`"),
         ("region_size = \"1 GiB\"", "lower `region_start` or `region_size`"),
         ("region_start = \"8 MiB\"", "lower `region_start` or `region_size`"),
     ] {

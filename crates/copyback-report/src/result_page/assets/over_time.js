@@ -86,7 +86,7 @@ function dies(runs) {
   const { bin_ns: width, dies_left_out: leftOut } = drawn[0].dies;
   panel.append(h("p", { class: "note" }, `An interval is ${time(width)} long. Each collection: gc_events.parquet.` +
     (layers.length > 1 ? " Each command: commands.parquet." : " Commands are drawn, too, if the run had --out-commands.") +
-    (leftOut ? ` ${number(leftOut)} more dies are left out here, and are in the table.` : "")));
+    (leftOut ? ` ${number(leftOut)} more dies are left out here, and are in the Parquet tables of --out.` : "")));
   const state = { layer: layers[0] };
   panel.append(h("div", { class: "controls" }, choice("Drawn:", layers.map((layer) => [layer, LAYERS[layer]]), (value) => { state.layer = value; made.draw(); })));
   legend(panel, runs);

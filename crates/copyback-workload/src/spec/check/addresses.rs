@@ -1,7 +1,7 @@
 //! Checks of the addresses of generated requests.
 
 use super::{Checked, positive, share, wrong};
-use crate::spec::{AddressKind, AddressSpec, GENERATED_ALIGN_DEFAULT, WorkloadSpec};
+use crate::spec::{AddressKind, AddressSpec, GENERATED_ALIGN_DEFAULT, SizeSpec, WorkloadSpec};
 
 /// The most zones of `zones`.
 const ZONES_MAX: usize = 256;
@@ -11,6 +11,15 @@ impl WorkloadSpec {
     pub(super) fn check_addresses(&self) -> Checked {
         let Some(addresses) = &self.addresses else { return Ok(()) };
         addresses.check()?;
+        let sizes = [&self.size, &self.read_size, &self.write_size, &self.trim_size];
+        let keys = ["size", "read_size", "write_size", "trim_size"];
+        let has_own = |size: &&Option<SizeSpec>| size.as_ref().is_some_and(|size| size.offset_align.is_some());
+        if addresses.kind == AddressKind::ArraySkew
+            && let Some(at) = sizes.iter().position(has_own)
+        {
+            let message = "requests of `array-skew` begin at multiples of `align`";
+            return Err(wrong(&format!("{}.offset_align", keys[at]), message, "remove it, or change `addresses.kind`"));
+        }
         let Some(unit) = addresses.map_unit else { return Ok(()) };
         let align = self.align.unwrap_or(GENERATED_ALIGN_DEFAULT);
         let own = [&self.read_size, &self.write_size, &self.trim_size].into_iter().flatten().chain(&self.size);

@@ -307,8 +307,8 @@ impl<O: Observer> Flash<O> {
         self.release_plane(plane, issued_ns, now_ns)
     }
 
-    /// Ends the command of a die as [`Flash::end_alone`] does, and sends the next command of its job; `page` is on the
-    /// same plane.
+    /// Ends the command of a die as [`Flash::end_alone`] does, and returns the same; sends the next command of its job.
+    /// `page` is on the same plane.
     #[inline(always)]
     pub fn follow_alone(
         &mut self,

@@ -3,12 +3,12 @@
 use crate::observe::collector::CompletedRequest;
 use crate::observe::tenants::TenantMeasures;
 use copyback_workload::spec::Pace;
-use copyback_workload::tenants::{self, OpenTenant};
+use copyback_workload::tenants::{self, OpenedTenant};
 use copyback_workload::{Error, Request};
 
 /// A current workload of several.
 pub(super) struct Tenant {
-    pub stream: OpenTenant,
+    pub stream: OpenedTenant,
     /// When it started: its times count from then. `None` while others have to end first.
     pub started_ns: Option<u64>,
     /// The number of its phase, and its own clock when the phase began.
@@ -37,7 +37,7 @@ pub(super) struct Tenant {
 }
 
 impl Tenant {
-    pub fn new(stream: OpenTenant) -> Self {
+    pub fn new(stream: OpenedTenant) -> Self {
         Self {
             of_warmup: (stream.warmup_ns > 0).then(Box::default),
             stream,
@@ -201,7 +201,7 @@ impl Tenant {
             let why = if self.is_cut { "the run ended before its first request" } else { "it had no request" };
             return vec![why.to_owned()];
         }
-        let OpenTenant { phases_ns, think, not_before_ns, .. } = &self.stream;
+        let OpenedTenant { phases_ns, think, not_before_ns, .. } = &self.stream;
         let ended_before = if self.is_cut { "the run ended before" } else { "its requests ended before" };
         let mut notes = Vec::new();
         let mut note = |key: &str, why: &str| notes.push(format!("`workload.{key}` has no effect: {why}"));

@@ -13,7 +13,7 @@ use crate::run::RunError;
 use crate::run::simulation::requests::ARRIVAL_MAX_NS;
 use crate::sim::tournament::{self, Tournament};
 use copyback_workload::spec::Pace;
-use copyback_workload::tenants::{self, OpenTenant};
+use copyback_workload::tenants::{self, OpenedTenant};
 use copyback_workload::{Error, Op, Priority, Request};
 use hdrhistogram::Histogram;
 
@@ -39,7 +39,7 @@ pub(super) struct Tenants {
 }
 
 impl Tenants {
-    fn new(streams: Vec<OpenTenant>) -> Self {
+    fn new(streams: Vec<OpenedTenant>) -> Self {
         let list: Vec<Tenant> = streams.into_iter().map(Tenant::new).collect();
         let (due, unfinished) = (Tournament::new(list.len() as u32), list.len());
         Self { list, due, unfinished, over: Vec::new(), beginning: 0, failed: None, has_reported_end: false }
@@ -123,7 +123,7 @@ impl Tenants {
 
 impl Simulation<'_> {
     /// Serves several workloads instead of a source. Before the run starts.
-    pub fn set_workloads(&mut self, streams: Vec<OpenTenant>) {
+    pub fn set_workloads(&mut self, streams: Vec<OpenedTenant>) {
         // Each has its own loop; the drive's limit is that of an open one.
         self.loop_of_host = HostLoop::new(HostMode::Open, &self.host);
         self.is_source_empty = true;

@@ -11,7 +11,7 @@ use crate::observe::clocks::Occupant;
 use crate::run::config::RunConfig;
 use crate::run::preconditioning::preconditioned;
 use crate::sim::index::{BlockId, DieId, JobId, LogicalUnit, PlaneId, TxnId};
-use crate::sim::queue::EventQueue;
+use crate::sim::queue::{EventQueue, kind};
 use crate::ssd::admission::page_reservations::PageReservations;
 use crate::ssd::alarms::{ALARMS, Alarms, Timers};
 use crate::ssd::back_end::BackEnd;
@@ -194,7 +194,7 @@ fn a_report_of_those_who_wait_leaves_out_dies_at_rest() {
 fn run_to_end(back_end: &mut BackEnd, events: &mut EventQueue) {
     back_end.dispatch_ready(events);
     while let Some((_, timer)) = events.pop() {
-        back_end.on_event(timer.0, events);
+        back_end.on_event::<{ kind::ANY }>(timer.0, events);
         back_end.dispatch_ready(events);
     }
 }
@@ -243,7 +243,7 @@ fn a_job_without_a_reservation_lets_the_order_decide_before_each_step() {
         let mut read_ns = 0;
         back_end.dispatch_ready(&mut events);
         while let Some((now_ns, timer)) = events.pop() {
-            back_end.on_event(timer.0, &mut events);
+            back_end.on_event::<{ kind::ANY }>(timer.0, &mut events);
             back_end.dispatch_ready(&mut events);
             if let Some(done) = back_end.take_done() {
                 back_end.remove_txn(done);

@@ -12,7 +12,7 @@ use crate::ftl::core::Ftl;
 use crate::run::config::RunConfig;
 use crate::run::preconditioning::preconditioned;
 use crate::sim::index::{DieId, LogicalUnit, PlaneId, TxnId};
-use crate::sim::queue::{EventQueue, Timer};
+use crate::sim::queue::{EventQueue, Timer, kind};
 use crate::ssd::alarms::{ALARMS, Alarm, Alarms, Timers};
 use crate::ssd::back_end::BackEnd;
 
@@ -115,7 +115,7 @@ impl Hand {
             && timer != self.clock
         {
             match timer.0.checked_sub(ALARMS) {
-                Some(local) => drop(self.back_end.on_event(local, &mut self.events)),
+                Some(local) => drop(self.back_end.on_event::<{ kind::ANY }>(local, &mut self.events)),
                 None => self.back_end.on_alarm(Alarm::at(timer.0), &mut self.events),
             }
             while let Some(id) = self.back_end.take_done() {

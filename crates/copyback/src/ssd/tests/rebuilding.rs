@@ -10,7 +10,7 @@ use crate::observe::commands::CommandFilter;
 use crate::run::config::RunConfig;
 use crate::run::preconditioning::preconditioned;
 use crate::sim::index::{BlockId, ChannelId, DieId, LogicalUnit, PlaneId};
-use crate::sim::queue::EventQueue;
+use crate::sim::queue::{EventQueue, kind};
 use crate::ssd::alarms::{ALARMS, Alarm, Alarms, Timers};
 use crate::ssd::back_end::BackEnd;
 
@@ -107,7 +107,7 @@ fn end_of(back_end: &mut BackEnd, events: &mut EventQueue, txn: Txn) -> u64 {
     loop {
         let (now_ns, timer) = events.pop().expect("the request ends");
         match timer.0.checked_sub(ALARMS) {
-            Some(local) => drop(back_end.on_event(local, events)),
+            Some(local) => drop(back_end.on_event::<{ kind::ANY }>(local, events)),
             None => back_end.on_alarm(Alarm::at(timer.0), events),
         }
         back_end.dispatch_ready(events);
