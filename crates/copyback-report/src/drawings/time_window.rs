@@ -158,7 +158,7 @@ pub fn of_work(span: Span, commands: &[CommandRecord]) -> Option<Span> {
 /// Most commands of a window. They take up to 1 GB of memory while a trace is written.
 const DRAWN_MAX: usize = 250_000;
 
-/// Refuses a time window with more than [`DRAWN_MAX`] commands.
+/// Refuses a time window with more than `DRAWN_MAX` commands.
 pub fn refuse_too_many(spans: [Option<Span>; 2], commands: &[CommandRecord]) -> Result<(), Failure> {
     for (what, narrow, span) in
         [("--timeline", "--timeline-from and --timeline-to", spans[0]), ("--perfetto", "--perfetto-for", spans[1])]

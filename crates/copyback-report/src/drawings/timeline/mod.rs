@@ -101,7 +101,7 @@ impl<'a> TimelineDrawing<'a> {
         dies
     }
 
-    /// Refuses a picture with more than [`PICTURE_MAX`] commands: it could have hundreds of megabytes.
+    /// Refuses a picture with more than `PICTURE_MAX` commands: it could have hundreds of megabytes.
     pub fn refuse_too_many(&self, dies: &[DriveDie], span: Span, commands: &[CommandRecord]) -> Result<(), Failure> {
         let is_drawn = |command: &&CommandRecord| span.contains(command) && dies.contains(&die_of(command));
         if self.is_svg && commands.iter().filter(is_drawn).nth(PICTURE_MAX).is_some() {
