@@ -14,7 +14,7 @@ An observation is a vector of six ``float32`` numbers. For others, use a ``gymna
 ``free``               free blocks, as a share of those below which collection starts
 ``outstanding``        flash requests of the host that wait or are under way, per die
 ``reads``, ``writes``  logical pages that have arrived since the last decision, per die
-``idle``               successive decisions without a new request before them, at most 100, divided by 100
+``idle``               successive periods without a new request, up to now, at most 100, divided by 100
 ``share``              the share of slots of collections up to now, from 0 to 1
 =====================  ==================================================================================
 

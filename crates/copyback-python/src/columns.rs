@@ -251,13 +251,13 @@ impl Column {
             ColumnWriter::Int64ColumnWriter(writer) => writer.write_batch(&self.whole, levels, None)?,
             ColumnWriter::DoubleColumnWriter(writer) => writer.write_batch(&self.real, levels, None)?,
             ColumnWriter::ByteArrayColumnWriter(writer) => writer.write_batch(&self.text, levels, None)?,
-            // Types whose values are not kept. A list or a structure also has levels of repetition.
-            ColumnWriter::BoolColumnWriter(writer) => writer.write_batch(&[], levels, None)?,
             // Only dates are stored in 32 bits.
             ColumnWriter::Int32ColumnWriter(writer) => {
                 let days: Vec<i32> = self.whole.iter().map(|day| *day as i32).collect();
                 writer.write_batch(&days, levels, None)?
             }
+            // Types whose values are not kept. A list or a structure also has levels of repetition.
+            ColumnWriter::BoolColumnWriter(writer) => writer.write_batch(&[], levels, None)?,
             ColumnWriter::FixedLenByteArrayColumnWriter(writer) => writer.write_batch(&[], levels, levels)?,
             ColumnWriter::FloatColumnWriter(_) | ColumnWriter::Int96ColumnWriter(_) => 0,
         };
