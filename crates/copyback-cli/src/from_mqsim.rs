@@ -325,8 +325,9 @@ fn reason_without_effect(parameters: &Parameters, name: &str) -> Result<Option<&
             (!page_kinds(parameters).contains(&kind)).then_some("blocks of this Flash_Technology lack such pages")
         );
     }
+    let [soft, hard] = thresholds(parameters)?;
     Ok(match name {
-        "GC_Hard_Threshold" if thresholds(parameters)?[1].is_none() => Some(match thresholds(parameters)?[0] {
+        "GC_Hard_Threshold" if hard.is_none() => Some(match soft {
             Some(soft) if soft > 0.0 => "trigger.hard is a share of the soft threshold, and at most 1",
             _ => "trigger.hard is a share of the soft threshold, which is missing or 0",
         }),

@@ -203,10 +203,10 @@ impl Index {
 
     fn leave_location(&mut self, id: TxnId, die: DieId, is_write: bool) {
         let page = self.entries[id.at()].page;
-        if self.pairs_list(die, page, is_write).is_some() {
+        if self.is_in_pairs(page, is_write) {
             self.pairs.remove(id.0);
         }
-        if self.by_block_list(die, page, is_write).is_some() {
+        if self.is_by_block(die, page) {
             self.by_block.remove(id.0);
         }
     }
@@ -223,7 +223,7 @@ impl Index {
     }
 
     fn pairs_list(&self, die: DieId, page: PageId, is_write: bool) -> Option<usize> {
-        if !self.required.pairs || is_write || page.is_none() {
+        if !self.is_in_pairs(page, is_write) {
             return None;
         }
         let g = &self.geometry;
@@ -236,11 +236,20 @@ impl Index {
 
     /// `None` if the data is on another die: no collection of this die moves it.
     fn by_block_list(&self, die: DieId, page: PageId, is_write: bool) -> Option<usize> {
-        if !self.required.by_block || page.is_none() {
-            return None;
-        }
-        let (block, _) = self.geometry.block_and_offset(page);
-        (self.geometry.die_of(self.geometry.plane_of(block)) == die).then(|| Self::block_list(block, is_write))
+        self.is_by_block(die, page).then(|| Self::block_list(self.geometry.block_and_offset(page).0, is_write))
+    }
+
+    /// Whether a read is on a list of `pairs`.
+    #[inline(always)]
+    fn is_in_pairs(&self, page: PageId, is_write: bool) -> bool {
+        self.required.pairs && !is_write && page.is_some()
+    }
+
+    /// Whether a transaction is on a list of `by_block`: its data is on its own die.
+    #[inline(always)]
+    fn is_by_block(&self, die: DieId, page: PageId) -> bool {
+        let is_here = || self.geometry.die_of(self.geometry.plane_of(self.geometry.block_and_offset(page).0)) == die;
+        self.required.by_block && page.is_some() && is_here()
     }
 
     #[inline(always)]

@@ -55,7 +55,7 @@ impl Entries {
     }
 }
 
-/// Bits of an entry: each place is below the number whose bits are all set, which stands for [`PhysicalUnit::NONE`].
+/// Bits of an entry: each place is below the number whose bits are all set. That number means [`PhysicalUnit::NONE`].
 fn entry_bits(physical_units: u32) -> u32 {
     u32::BITS - physical_units.leading_zeros()
 }
