@@ -93,7 +93,7 @@ def assembled(schemes: Iterable[Path | Scheme], policies: PolicyLike | Iterable[
             chosen = next((axis for axis in supplied.axes_of(scheme.name) if f"{axis}.policy" in own), None)
             if chosen is not None:
                 message = (
-                    f"set of {scheme.name}: '{chosen}.policy' chooses a policy, and policies have another one for it; "
+                    f"set of {scheme.name}: '{chosen}.policy' chooses a policy, and `policies` has one for its axis; "
                     "leave one out"
                 )
                 raise ValueError(message)

@@ -140,7 +140,7 @@ class Sweep(_Results):
 
     @property
     def latencies(self) -> _copyback.Table:
-        """The histograms of response times (ns): a row for each bin of a run that is not empty."""
+        """The histograms of response times (ns): a row for each bin of each run, without empty bins."""
         return self._native.latencies
 
     def to_latex(self) -> str:

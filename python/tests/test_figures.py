@@ -199,7 +199,7 @@ def test_the_program_of_the_package_draws(reproduced, folder, tmp_path):
 
 
 def test_a_sum_over_no_requests_is_zero():
-    # A mean of no requests is null; times their number it is a sum of none. Other numbers of none are none.
+    # A mean over no requests is null; multiplied by their number, 0, it is 0. Any other null makes the result null.
     columns = {"none.count": [0], "none.mean_ns.gc": [None], "other.mean_ns": [None], "some.count": [5]}
     metrics = ("some.count + none.count * none.mean_ns.gc", "none.mean_ns.gc", "none.count * other.mean_ns", "no.count")
     assert [_data.number(columns, 0, metric) for metric in metrics] == [5.0, None, None, None]

@@ -299,7 +299,7 @@ def test_a_drawing_has_all_dies_and_an_axis_from_left_to_right():
     # A window before the first command begins with the run.
     with pytest.warns(UserWarning, match="no command of these dies runs from 0 to 1 ms"):
         plot.timeline(few, of="commands", to_ms=1)
-    # The end of the run is no time of it.
+    # A window cannot begin at the end of the run.
     with pytest.raises(ValueError, match="the run ends at 90 ms"):
         plot.timeline(few, of="commands", from_ms=90)
 

@@ -145,7 +145,7 @@ class Wasteful(copyback.VictimPolicy):
 
 def test_a_policy_and_a_setting_of_one_axis_exclude_each_other():
     scheme = copyback.Scheme("mine", set={"victim": {"policy": "cost-benefit"}}, policies=[First])
-    with pytest.raises(ValueError, match=r"set of mine: 'victim.policy' chooses a policy, and policies have another"):
+    with pytest.raises(ValueError, match=r"set of mine: 'victim.policy' chooses a policy, and `policies` has one"):
         copyback.compare(schemes=[scheme], requests=10)
 
 

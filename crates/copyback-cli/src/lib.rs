@@ -109,8 +109,7 @@ fn print_clap_message(said: &clap::Error, words: &[OsString]) -> std::io::Result
 /// The processes behind a scheduler, which run the cells of a sweep.
 fn cluster(address: &str, package: Option<&dyn api::Package>) -> Result<Arc<dyn api::Cluster>, Failure> {
     let package = package.ok_or_else(|| {
-        let message =
-            format!("--dask {address}: Dask is reached through the Python package, which this program is not");
+        let message = format!("--dask {address}: only the program of the Python package can reach Dask");
         Failure::input(message).with_help("pip install '.[dask]', then the same command")
     })?;
     package.cluster(address)

@@ -53,7 +53,8 @@ fn set_hook() {
 pub struct Finished {
     /// The outcome.
     pub outcome: Outcome,
-    /// Response times of the requests that collection affects under the plan's first scheme; `None` if it has only one.
+    /// Response times of the requests that collection affects under the plan's first scheme; `None` if the plan has
+    /// one scheme only, or several workloads.
     pub matched: Option<Matched>,
     /// How long it took.
     pub wall: Wall,

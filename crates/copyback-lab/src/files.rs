@@ -27,7 +27,7 @@ pub fn read_text(what: &str, path: &Path) -> Result<String, Failure> {
     read_foreign_text(what, path, "name a TOML file; a trace is given as `--trace FILE`")
 }
 
-/// Reads a text of another kind in the same way. `wanted`: the help for a file that is none.
+/// Reads a text that need not be TOML, in the same way. `wanted`: the help if the file is too large or is no text.
 pub fn read_foreign_text(what: &str, path: &Path, wanted: &str) -> Result<String, Failure> {
     let text = read_any_text(what, path, wanted)?;
     match of_other_simulator(&text) {
@@ -76,7 +76,7 @@ fn of_other_simulator(text: &str) -> Option<(&'static str, &'static str)> {
 }
 
 /// Reads a text that the user named, also from a pipe. No more is read than the largest permitted text. `wanted`: the
-/// help for a file that is none.
+/// help if the file is too large or is no text.
 pub fn read_any_text(what: &str, path: &Path, wanted: &str) -> Result<String, Failure> {
     check_file(what, path)?;
     let shown = path.display();

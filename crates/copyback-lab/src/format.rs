@@ -95,7 +95,7 @@ pub const BEYOND_PPM: &[(&str, u64)] = &[
 pub struct TooFew {
     /// Requests of its class.
     pub count: u64,
-    /// The number of requests from which one lies beyond the percentile.
+    /// The least number of requests of which one lies beyond the percentile.
     pub needed: u64,
 }
 

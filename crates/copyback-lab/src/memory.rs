@@ -57,7 +57,7 @@ pub fn check_cells<'a>(plans: impl Iterator<Item = &'a Plan>, jobs: usize) -> Re
 }
 
 /// Refuses more descriptions of runs than this machine can hold: `count` of `bytes_each`. `what`: what they describe.
-/// `help`: how there are fewer.
+/// `help`: how to make fewer of them.
 pub fn check_descriptions(what: &str, count: u64, bytes_each: u64, help: &str) -> Result<(), Failure> {
     let (needed, Available { bytes, by }) = (count.saturating_mul(bytes_each), available(1));
     if needed <= bytes {
@@ -82,9 +82,9 @@ fn of_largest_run(plan: &Plan) -> Needed {
     largest(plan.runs.iter().map(with_own), 1)
 }
 
-/// A preconditioned drive is kept until its last run takes it; other runs get copies. Each job has the drives of one
-/// group of runs ([`work_order`]) kept, and a run's own. If runs first look for the end of their warm-up, the drives of
-/// all groups are kept. Without memory to keep them, each run may make its own.
+/// A preconditioned drive is kept until its last run takes it; other runs get copies. For each job, the drives of one
+/// group of runs ([`work_order`]) are kept, and one run has its own drives. If runs first look for the end of their
+/// warm-up, the drives of all groups are kept. Without memory to keep them, each run may make its own.
 fn of_plan(plan: &Plan, DriveUse { jobs, checks, looks_for_warmup }: DriveUse) -> Needed {
     let at_once = jobs.clamp(1, plan.runs.len().max(1));
     let groups: Vec<OfGroup> = work_order::groups(plan).iter().map(|group| OfGroup::of(plan, group)).collect();
@@ -145,7 +145,7 @@ fn of_run(planned: &Planned) -> Needed {
     Needed { bytes, drives: planned.members.len() as u64 }
 }
 
-/// Memory in addition to drives of a job that executes a run, and of one that preconditions one of its drives.
+/// Memory that a job needs in addition to drives: to execute a run, and to precondition one of the run's drives.
 fn of_job(planned: &Planned, checks: bool) -> [Needed; 2] {
     let memory = || planned.members.iter().map(|member| member.config.memory());
     let run_bytes = memory().map(|of| of.run_bytes + if checks { of.check_bytes } else { 0 }).sum();

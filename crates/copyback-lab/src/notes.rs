@@ -183,8 +183,8 @@ fn note_of_ends(plan: &Plan, finished: &[Finished]) -> Option<String> {
     })
 }
 
-/// The note that requests waited because a drive was full, although `host.outstanding_max` or `host.queue_depth`
-/// admitted them.
+/// The note that requests waited because a drive had its maximum of outstanding pages of requests, although
+/// `host.outstanding_max` or `host.queue_depth` admitted them.
 fn limit_note(plan: &Plan, finished: &[Finished]) -> Option<String> {
     let held = |done: &Finished| done.outcome.report.held_by_transaction_limit;
     let most = finished.iter().map(held).max().filter(|most| *most > 0)?;
@@ -209,8 +209,8 @@ fn note_of_unwritten(finished: &[Finished]) -> Option<String> {
     })
 }
 
-/// Whether a note says only how a built-in trace is stored and played, which its reader need not know: its devices'
-/// addresses do not overlap.
+/// Whether a note says only how a built-in trace is stored and played. The user need not know this, because the
+/// addresses of the trace's devices do not overlap.
 fn is_noise_of_built_in_trace(planned: &Planned, note: &str) -> bool {
     let trace = planned.resolved.workload.trace.as_deref();
     let is_of_storage = ["format `", "played "].iter().any(|known| note.starts_with(known));
@@ -249,7 +249,7 @@ fn note_of_regions(plan: &Plan) -> Option<String> {
     let names: Vec<&str> = inside.map(|(name, _)| name.as_str()).collect();
     (!names.is_empty()).then(|| {
         let unit = format::size(unit_bytes as f64);
-        // A job of fio has another key, and its clones its name.
+        // Jobs of fio have the key `offset` instead.
         let key = if plan.jobs.list.is_empty() { "region_start" } else { "offset" };
         let names = format::names(&names);
         format!(

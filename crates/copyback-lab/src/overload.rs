@@ -60,7 +60,7 @@ fn victims_advice(planned: &Planned, done: &Finished) -> Option<String> {
     ))
 }
 
-/// The note that writes waited for seconds for collections that used few of the dies, even if that did not last.
+/// The note that writes waited for collections that used few of the dies, even if that did not last.
 fn note_of_few_victims(plan: &Plan, finished: &[Finished]) -> Option<String> {
     let waiting = plan.runs.iter().zip(finished).filter(|(_, done)| waits_for_space(done));
     let found: Vec<_> =
@@ -80,8 +80,8 @@ fn is_overloaded(done: &Finished) -> bool {
     done.outcome.report.steady.verdict == Verdict::Overloaded
 }
 
-/// How requests arrive this many times more slowly. A generator's mean rate is set itself: a table that shows the rate
-/// then shows the right one. A sweep may vary the rate, which cannot be set then.
+/// How requests arrive this many times more slowly. For a generator, the advice sets the mean rate, so that a table
+/// shows the right rate. For a cell of a sweep it sets none, because the sweep may vary the rate.
 fn slower_arrivals(workload: &WorkloadSpec, of_scheme: &str, by: f64, is_cell: bool) -> String {
     let arrivals = workload.arrivals.as_ref().filter(|_| workload.trace.is_none() && workload.time_scale.is_none());
     let has_one_rate = |arrivals: &&ArrivalSpec| matches!(arrivals.kind, ArrivalKind::Poisson | ArrivalKind::Fixed);
@@ -92,8 +92,8 @@ fn slower_arrivals(workload: &WorkloadSpec, of_scheme: &str, by: f64, is_cell: b
     }
 }
 
-/// The note that drives could not keep up, and what helps; empty if all kept up. `is_cell`: the plan is a cell of a
-/// sweep.
+/// The note that drives could not keep up, and what helps. If all kept up: the note that writes waited for collections
+/// on few dies, or `None`. `is_cell`: the plan is a cell of a sweep.
 pub fn note(plan: &Plan, finished: &[Finished], is_cell: bool) -> Option<String> {
     let both = || plan.runs.iter().zip(finished);
     let schemes: Vec<&str> =

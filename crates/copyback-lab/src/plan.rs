@@ -50,7 +50,7 @@ pub struct Plan {
     pub runs: Vec<Planned>,
     /// Seed of all of them.
     pub seed: u64,
-    /// The number of requests after which runs stop.
+    /// The number of requests after which runs stop; requests of a warm-up are not counted.
     pub requests: Option<u64>,
     /// The warm-up that results exclude.
     pub warmup: Option<Warmup>,
@@ -170,11 +170,11 @@ pub struct Experiment {
     pub skip_bad: Option<u64>,
     /// The share of the drive that the trace or the jobs are to take; the drive is scaled to it.
     pub fit: Option<FitShare>,
-    /// Settings over all of it: `table.key=value`, or of one scheme `SCHEME:table.key=value`.
+    /// Settings that override the choices above: `table.key=value`, or of one scheme `SCHEME:table.key=value`.
     pub settings: Vec<String>,
-    /// The host's loop, over the settings; without it, the loop of the settings and files.
+    /// The host's loop, which overrides the settings; without it, the loop that settings and files choose.
     pub mode: Option<HostMode>,
-    /// Policies of the calling program, which replace those of the schemes. `settings` go over their settings.
+    /// Policies of the calling program, which replace those of the schemes. `settings` override their settings.
     pub policies: Vec<SuppliedPolicy>,
     /// The seed of every random stream; 1 without it.
     pub seed: Option<u64>,

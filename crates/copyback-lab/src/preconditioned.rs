@@ -176,7 +176,7 @@ pub fn key(member: &Member) -> String {
     format!("{} {}", member.seed, run::image_key(&member.config))
 }
 
-/// The keys of a plan's drives: plans with equal ones want the same.
+/// The keys of a plan's drives: plans with equal keys need equal drives.
 pub fn keys(plan: &Plan) -> Vec<String> {
     plan.runs.iter().flat_map(|planned| &planned.members).map(key).collect()
 }

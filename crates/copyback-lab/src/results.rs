@@ -129,7 +129,8 @@ pub struct SchemeResult<'a> {
     pub steady: Verdict,
     /// Everything that is measured.
     pub report: &'a Report,
-    /// Reads and writes that collection affects under the first scheme; `None` if it is the only one.
+    /// Reads and writes that collection affects under the first scheme; `None` if it is the only one, or if there are
+    /// several workloads.
     pub matched: Option<&'a Matched>,
 }
 

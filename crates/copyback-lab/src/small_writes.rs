@@ -1,5 +1,5 @@
-//! Notes on writes that bring less than the mapping units and pages that they program. Write amplification counts from
-//! whole units on, so that it does not contain this cost.
+//! Notes on writes that bring less than the mapping units and pages that they program. Write amplification counts whole
+//! units, so it does not include this cost.
 
 use crate::execute::Finished;
 use crate::format;
@@ -34,8 +34,8 @@ fn note_of_units(planned: &Planned, report: &Report) -> Option<String> {
     })
 }
 
-/// A scheme whose host programs are at least half padding, although its pages could be filled: padded places per unit
-/// that the host wrote.
+/// A scheme with more than half a padding unit for each unit programmed for the host, although its pages could be
+/// filled; with this ratio.
 fn padded<'a>(planned: &'a Planned, report: &Report) -> Option<(&'a str, f64)> {
     let padding = report.flash.padding_units as f64 / report.flash.host_units.max(1) as f64;
     let Planned { resolved, scheme, .. } = planned;

@@ -158,7 +158,7 @@ fn command_line_layer(name: &str, table: &toml::Table) -> Result<Layer, Failure>
 pub struct ReaderOptions<'a> {
     /// The trace's format.
     pub format: Option<&'a str>,
-    /// The columns of a table without header, in order; none if there are none.
+    /// The columns of a table without a header, in order; empty if none are given.
     pub columns: &'a [String],
     /// The only device.
     pub device: Option<&'a Device>,

@@ -7,7 +7,7 @@
 use copyback::observe::report::{Latency, OpRates, Outcome, RateSamples};
 use copyback_lab::Failure;
 use copyback_lab::execute::Finished;
-use copyback_lab::fio::{JobName, Jobs};
+use copyback_lab::fio::{Jobs, ListedJob};
 use copyback_lab::plan::Planned;
 use hdrhistogram::Histogram;
 use serde_json::{Map, Value, json};
@@ -192,7 +192,7 @@ fn alone<'a>(planned: &'a Planned, outcome: &'a Outcome) -> JobReport<'a> {
 
 /// Several workloads: jobs in their order, or workloads in that of their names.
 fn several<'a>(outcome: &'a Outcome, jobs: &'a Jobs) -> Vec<JobReport<'a>> {
-    let of = |workload: &'a str, job: Option<&'a JobName>| {
+    let of = |workload: &'a str, job: Option<&'a ListedJob>| {
         let report = outcome.report.workloads.get(workload)?;
         let [read, write] = outcome.workload_histograms.get(workload)?;
         let rates = outcome.workload_rates.get(workload).copied().unwrap_or_default();

@@ -32,9 +32,9 @@
 //! }
 //! ```
 //!
-//! Two stacks draw. SVG is made here, with the colours and elements of [`svg`]. The charts of [`result_page`] are made
-//! in the browser, by the scripts in `result_page/assets`; [`styles`] gives a scheme the same colour and dash in both,
-//! and in the figures of the Python package.
+//! There are two kinds of drawings. SVG is made here, with the colours and elements of [`svg`]. The charts of
+//! [`result_page`] are made in the browser, by the scripts in `result_page/assets`. [`styles`] gives a scheme the same
+//! colour and dash in both, and in the figures of the Python package.
 
 pub mod drawings;
 pub mod fio_json;

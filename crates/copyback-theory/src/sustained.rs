@@ -102,8 +102,8 @@ impl Costs {
     /// q requests, as many as are outstanding for each die: q = u + u²·(1 + c²)/(2(1 − u)). Here c is the coefficient
     /// of variation of a request's service: its program, and with probability A/b a collection. Collections are spaced
     /// more evenly than that, so u is slightly too small. Second, transfers wait for the channel. Each waits for
-    /// M/D/1's ρ_c·k·t_x/(2(1 − ρ_c)), at the load ρ_c of the ceiling, and at most for one transfer of every other die.
-    /// Domain: A ≥ 1, k ≥ 1, a request or more a die.
+    /// M/D/1's ρ_c·k·t_x/(2(1 − ρ_c)), at the load ρ_c of the ceiling, and at most for one transfer of each other die
+    /// on the channel. Domain: A ≥ 1, k ≥ 1, a request or more a die.
     ///
     /// Source: Pollaczek and Khinchine's formula, for a closed system as in Bard 1979.
     ///

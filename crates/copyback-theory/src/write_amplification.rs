@@ -136,7 +136,7 @@ pub fn fifo_hot_cold(classes: &[Heat], over_provisioning: f64) -> Result<f64> {
         let of = |c: &Heat| c.traffic / -libm::expm1(-(c.traffic / c.space) * alpha / a);
         classes.iter().filter(|c| c.traffic > 0.0).map(of).sum::<f64>()
     };
-    // The right side grows less than A from its solution on: with A → ∞ it tends to A·(Σ s_i)/α < A.
+    // Above the solution, the right side of the equation is below A: as A → ∞, it tends to A·(Σ s_i)/α < A.
     Ok(bisect(1.0, 1e9, |a| a - written(a)))
 }
 

@@ -91,7 +91,7 @@ impl Extents {
     }
 }
 
-/// Packs a trace's addresses, separately for each device.
+/// Packs a trace's addresses: places the extents of all devices in the order of their first use.
 pub(crate) struct Compact<S> {
     inner: S,
     /// The trace for the first pass, and the number of its reads and writes that count; `None` after the pass.

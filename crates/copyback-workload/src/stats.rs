@@ -268,8 +268,8 @@ impl Collector {
         notes.extend(estimate.map(note_estimate));
         if self.other_devices > 0 {
             notes.push(format!(
-                "{} of devices beyond the first {DEVICES_MAX}: counted in all sums, and not in the list of devices nor in \
-                 the share that starts where the last request ended",
+                "{} of devices beyond the first {DEVICES_MAX}: counted in all sums, but not in the list of devices, \
+                 and never as sequential",
                 counted(self.other_devices, "request")
             ));
         }

@@ -15,8 +15,8 @@ fn slips_max(letters: usize) -> usize {
 /// letters, without signs between their parts.
 fn likeness(word: &str, name: &str) -> f64 {
     let (letters, of_name) = (word.chars().count(), name.chars().count());
-    // A difference in length is at least as many slips. It is checked first, because a word may have a million letters,
-    // and the distance takes time in proportion to the product of both lengths.
+    // Words whose lengths differ by n letters differ by at least n slips. This is checked first, because a word may
+    // have a million letters, and the distance takes time in proportion to the product of both lengths.
     let slips_max = slips_max(letters.min(of_name));
     if letters.abs_diff(of_name) <= slips_max {
         let slips = strsim::osa_distance(word, name);

@@ -1,4 +1,5 @@
-//! Is a temporary file gone, however it ends? A program of its own: `remove_all` removes the files of other tests, too.
+//! Is a temporary file removed, however its use ends? These tests are a separate program, because `remove_all` removes
+//! the files of other tests, too.
 
 use copyback_workload::temporary::{Temporary, remove_all};
 
@@ -49,7 +50,7 @@ fn copies_of_data_have_no_name() {
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
 }
 
-/// A copy of a user's trace is nobody else's; an output is what the user's mask says.
+/// No other user may read a copy of a user's trace. The user's mask sets the permissions of an output.
 #[cfg(unix)]
 #[test]
 fn copies_of_data_are_private() {

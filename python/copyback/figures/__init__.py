@@ -54,7 +54,8 @@ class Package:
         Raises
         ------
         InputError
-            If matplotlib is missing, the paper is unknown, or a file in the folder would be overwritten.
+            If matplotlib is missing, the paper is unknown, the folder cannot be written or holds results of runs, or a
+            file that no reproduction drew would be replaced.
 
         """
         if importlib.util.find_spec("matplotlib") is None:

@@ -4,7 +4,7 @@ from copyback.figures._specs import MS_PER_NS, Figure, Panel
 
 _FOUR = {"vanilla": "Vanilla", "rain-4/3": "RAIN", "qosfc-shares": "QoSFC", "autossd": "AutoSSD"}
 _THREE = {"rain-4/3": "RAIN", "qosfc-shares": "QoSFC", "autossd": "AutoSSD"}
-_SERIES = "tables of a reproduction have no series; `measure.window` of a run has it (docs/output.md, window.parquet)"
+_SERIES = "tables of a reproduction have no series; a run with `measure.window` has it (docs/output.md, window.parquet)"
 
 
 def _systems(name: str, experiment: str, metric: str, shows: str) -> Figure:

@@ -38,8 +38,8 @@ FIGURES = (
         }, {"baseline": "Baseline"}, "share of requests (%)", factor=100.0, mean=True, unit="%"),
     )),
     Figure("9", "response times of the requests that GC affects, relative to the baseline", (
-        # Requests that were slow under the baseline are faster under any scheme that collects at other moments. The
-        # panel beside it therefore shows the requests that each scheme's own collection affects.
+        # Requests that were slow under the baseline are faster under any scheme that collects at other moments. So the
+        # panel beside each such panel shows the requests that each scheme's own collection affects.
         _normalised("fig9", "matched.read.mean_ns", "reads, the baseline's"),
         _normalised("fig9", "response.gc_affected_read.mean_ns", "reads, own"),
         _normalised("fig9", "matched.write.mean_ns", "writes, the baseline's"),

@@ -152,7 +152,7 @@ _PLACES = [("left", 1, 1), ("right", -1, 1), ("left", 1, -1), ("right", -1, -1)]
 """Positions of a label: its alignment, and the side of its point."""
 _STEPS = 60
 _LABELS_MAX = 6
-"""The most lines with labels beside them: of more lines, some coincide, and a label does not show which dash it is."""
+"""The most lines with labels beside them: of more lines, some coincide, and labels do not show which dash is whose."""
 
 
 def label_lines(ax: Axes) -> Axes:

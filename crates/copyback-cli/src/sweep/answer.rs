@@ -27,7 +27,7 @@ struct Row<'a> {
 
 /// Whether the conditions on `seed` select this seed.
 fn is_asked_for(seed: u64, tests: &[Test]) -> bool {
-    let of_seeds = tests.iter().filter(|test| test.asked.source == Source::Seed);
+    let of_seeds = tests.iter().filter(|test| test.column.source == Source::Seed);
     of_seeds.into_iter().all(|test| test.comparison.holds(seed.to_string().as_str(), test.text.as_str()))
 }
 
@@ -46,7 +46,7 @@ impl Row<'_> {
 
     /// Whether it meets a condition: a number by its mean over seeds, a text if the texts of all seeds meet it.
     fn standing_to(&self, test: &Test) -> Standing {
-        let source = &test.asked.source;
+        let source = &test.column.source;
         let holds =
             |run: &&RunResult| test.comparison.holds(source.text(self.group.first, run).as_str(), test.text.as_str());
         match test.number {
@@ -69,13 +69,13 @@ impl Row<'_> {
     /// Whether it misses conditions, and lacks the number of each missed condition: it may meet them or not.
     fn is_unjudged(&self, tests: &[Test]) -> bool {
         let mut missed = tests.iter().filter(|test| !self.meets(test)).peekable();
-        let lacks = |test: &Test| test.number.is_some() && self.number(&test.asked.source).is_none();
+        let lacks = |test: &Test| test.number.is_some() && self.number(&test.column.source).is_none();
         missed.peek().is_some() && missed.all(lacks)
     }
 
     /// Whether its mean over seeds meets a condition, but not both ends of the mean's interval.
     fn reaches_beyond(&self, test: &Test) -> bool {
-        let (Some(wanted), Some(mean)) = (test.number, self.number(&test.asked.source)) else { return false };
+        let (Some(wanted), Some(mean)) = (test.number, self.number(&test.column.source)) else { return false };
         let half_width = mean.half_width.unwrap_or(0.0);
         self.meets(test)
             && [mean.value - half_width, mean.value + half_width].iter().any(|end| !test.comparison.holds(*end, wanted))
@@ -141,7 +141,7 @@ pub fn text(objective: &Objective, results: &SweepResults<'_>) -> Result<(String
     let of_built = Judged::new(rows.iter().filter(|row| row.can_be_built()), |row| row.standing(&tests));
     let kept = all.meet;
     let mut asked: Vec<ShownColumn> = best.iter().map(|(asked, _)| asked.clone()).collect();
-    for column in tests.iter().map(|test| &test.asked).chain(&objective.shown(&columns)?) {
+    for column in tests.iter().map(|test| &test.column).chain(&objective.shown(&columns)?) {
         if asked.iter().all(|other| other.title != column.title) {
             // A scheme's own requests stand beside the matched ones.
             let partner = asked.iter().position(|other| matched::are_pair(&other.title, &column.title));
@@ -227,8 +227,8 @@ fn best_of_built(
 /// The values of a row that miss the conditions.
 fn missed(row: &Row<'_>, tests: &[Test]) -> String {
     let misses = |test: &Test| {
-        let (title, unit) = (&test.asked.title, test.asked.unit.unwrap_or(Unit::Plain));
-        let mean = row.number(&test.asked.source).filter(|_| !row.meets(test))?;
+        let (title, unit) = (&test.column.title, test.column.unit.unwrap_or(Unit::Plain));
+        let mean = row.number(&test.column.source).filter(|_| !row.meets(test))?;
         Some(format!("`{title}` is {}, not {} {}", unit.shown(mean.value), test.comparison.sign(), test.text))
     };
     format!("{}: {}", row.name(), tests.iter().filter_map(misses).collect::<Vec<_>>().join(", "))
@@ -253,7 +253,7 @@ fn note_of_intervals(shown: &[&Row<'_>], tests: &[Test]) -> String {
     for test in tests {
         let beyond: Vec<String> = shown.iter().filter(|row| row.reaches_beyond(test)).map(|row| row.name()).collect();
         if !beyond.is_empty() {
-            let (title, sign) = (&test.asked.title, test.comparison.sign());
+            let (title, sign) = (&test.column.title, test.comparison.sign());
             let (found, rows) = (beyond.len() as u64, first_of(beyond));
             let many = if found == 1 {
                 "interval of 1 row reaches".into()
@@ -413,7 +413,7 @@ fn note_of_too_few(rows: &[Row<'_>], asked: &[ShownColumn], tests: &[Test]) -> S
 
 /// Whether a condition is on this column.
 fn is_tested(asked: &ShownColumn, tests: &[Test]) -> bool {
-    tests.iter().any(|test| test.asked.source == asked.source)
+    tests.iter().any(|test| test.column.source == asked.source)
 }
 
 /// The note that some rows lack a number, and so meet no condition on it.

@@ -88,7 +88,7 @@ fn a_workload_of_one_write_has_a_write() {
     assert!(!text.contains("inf") && !text.contains("without a write"), "{text}");
 }
 
-/// What is mistaken for another argument is named for what it is.
+/// An error on a file in the wrong position says what kind of file it is.
 #[test]
 fn files_in_the_wrong_position_are_named_for_what_they_are() {
     let folder = tempfile::tempdir().expect("a folder can be made");

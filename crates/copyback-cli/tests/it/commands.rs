@@ -89,7 +89,7 @@ fn commands_are_those_that_the_report_counts() {
         shape(row, "die", geometry.planes_per_die, "plane");
         shape(row, "channel", geometry.dies_per_channel, "die");
     }
-    // Whose data it is: each request that flash was read for has a row.
+    // Rows of the host may name their request; other rows name none.
     let requests: BTreeSet<u64> = commands.iter().filter_map(|row| row.numbers.get("request").copied()).collect();
     assert!(requests.len() > 1000 && requests.iter().all(|request| *request < 4000));
     assert!(commands.iter().all(|row| row.words["source"] == "host" || !row.numbers.contains_key("request")));
@@ -136,7 +136,7 @@ fn each_drive_of_an_array_has_its_own() {
     }
 }
 
-/// Drawings that look at a while of the run take their commands from the same log.
+/// Drawings of a time window of the run take their commands from the same log.
 #[test]
 fn a_drawing_beside_the_table_is_the_drawing_alone() {
     let folder = tempfile::tempdir().unwrap();

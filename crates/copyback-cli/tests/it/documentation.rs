@@ -93,8 +93,8 @@ fn shown(block: &Block) -> Vec<Shown> {
     starts.iter().zip(ends).map(command).collect()
 }
 
-/// Runs a command by the shell, with the program under test in front of its path. The default comparison is that of all
-/// tests: where its results are written does not change what it prints, as `program.rs` checks.
+/// Runs a command by the shell, with the program under test first on its path. The default comparison is not run again:
+/// all tests share its output, which does not depend on where results are written, as `program.rs` checks.
 fn run(command: &str, folder: &Path) -> (i32, String, String) {
     if command == "copyback compare" {
         return (0, default_comparison().text.clone(), String::new());
@@ -125,7 +125,7 @@ fn fits(pattern: &[&str], lines: &[&str]) -> bool {
     }
 }
 
-/// Runs what a document shows; the document as it should be, and what is wrong with it as it is.
+/// Runs the commands of a document. Returns the corrected document, and each place at which it is wrong.
 fn executed(document: &Path, text: &str) -> (String, Vec<String>) {
     let folder = tempfile::tempdir().expect("a folder can be made");
     let blocks = blocks(text);

@@ -56,7 +56,7 @@ fn a_drawing_without_a_time_shows_work() {
     assert!(code(&output) == 0 && !output_text(&output).contains("no flash command"), "{}", error_text(&output));
     let text = std::fs::read_to_string(&drawing).expect("it is drawn");
     assert!(text.contains("700"), "it begins with the first command, at 700 ms: {text}");
-    // Of a run that begins with a single read, the part is drawn in which a die works.
+    // If a run begins with a single read, the drawing shows a later part, in which a die works.
     let writes: String = (0..400).map(|at| format!("{},W,{},16384\n", 60_000 + at, at * 16_384)).collect();
     let sparse = folder.path().join("s.csv");
     std::fs::write(&sparse, format!("arrival_us,op,offset_bytes,length_bytes\n0,R,0,4096\n{writes}")).unwrap();

@@ -42,7 +42,7 @@ fn done(arguments: &[&str]) -> String {
 
 const REMEDY: &str = "lower `workload.time_scale`";
 
-/// Times of ends wrapped around and broke the order of events.
+/// Otherwise the end times of requests would wrap around, and break the order of events.
 #[test]
 fn arrivals_that_time_cannot_count_are_refused() {
     let late = Trace::new("0 0 0 8 0\n6000000000000000000 0 8 8 0\n");
@@ -137,7 +137,7 @@ fn arrival_times_that_are_not_used_are_noted() {
     assert!(!done(&generated).contains("are not used"));
 }
 
-/// As generators' settings beside a trace are.
+/// They are refused like generators' settings beside a trace.
 #[test]
 fn limits_of_the_other_loop_are_refused() {
     let trace = Trace::new("0 0 0 8 0\n1000 0 8 8 1\n");
@@ -171,7 +171,7 @@ fn writes(requests: u64, gap_ns: u64) -> Trace {
     Trace::new(&(0..requests).map(line).collect::<String>())
 }
 
-/// Whatever write amplification does: it may be as steady as can be while requests pile up.
+/// The note does not depend on write amplification, which may be steady while requests pile up.
 #[test]
 fn a_drive_that_cannot_keep_up_is_noted_with_what_helps() {
     let run = |trace: &Trace, more: &[&str]| {
@@ -181,7 +181,8 @@ fn a_drive_that_cannot_keep_up_is_noted_with_what_helps() {
     let fast = run(&writes(20_000, 20_000), &[]);
     assert!(fast.contains(note), "{fast}");
     assert!(fast.contains("--set workload.time_scale=") && !fast.contains("workload.loop"), "{fast}");
-    // Twice as long, it does not last twice as long as its arrivals, and requests pile up all the same.
+    // Twice as many requests, arriving more slowly: the run lasts less than twice as long as the arrivals, but requests
+    // pile up.
     let piling = run(&writes(40_000, 60_000), &[]);
     assert!(
         piling.contains("overloaded: requests arrive faster than the drive serves them")
@@ -200,7 +201,7 @@ fn a_drive_that_cannot_keep_up_is_noted_with_what_helps() {
     assert!(!run(&writes(60, 0), &[]).contains("cannot keep up"), "a few requests at once are no load");
 }
 
-/// Collections that are requests among others use as many dies as they have victims for.
+/// If collections reserve no die, they use at most as many dies as there are victims (`preemption.victims`).
 #[test]
 fn a_drive_whose_collections_leave_dies_idle_is_noted_with_more_of_them_side_by_side() {
     let run = |trace: &Trace, victims: u32| {
@@ -216,7 +217,7 @@ fn a_drive_whose_collections_leave_dies_idle_is_noted_with_more_of_them_side_by_
     assert!(few.contains("Dies are idle for ") && few.contains(advice), "{few}");
     assert!(run(&fast, 12).contains("--set preemption.victims=16; or"), "no more victims than dies");
     assert!(!run(&fast, 16).contains("preemption.victims"), "each die has one");
-    // Three bursts with a rest behind each: nothing rises, and writes wait for seconds all the same.
+    // Three bursts with a pause after each: the backlog does not grow over the run, but writes wait for seconds.
     let lines = std::fs::read_to_string(fast.path()).expect("the trace is there");
     let late = |line: &str, burst: u64| {
         let (time_ns, rest) = line.split_once(' ').expect("a time");
@@ -239,7 +240,7 @@ fn a_drive_whose_collections_leave_dies_idle_is_noted_with_more_of_them_side_by_
     assert!(!closed("16").contains("preemption.victims"), "each die has one");
 }
 
-/// Without its parity a drive has room; with parity, the size of the remedy is enough.
+/// The drive has space for its data, but not for their parity. Each size that the error advises is enough.
 #[test]
 fn a_drive_without_room_for_parity_is_refused_with_what_parity_takes() {
     let run = |sets: &[&str]| {
@@ -327,7 +328,7 @@ fn cells(text: &str, name: &str) -> Vec<String> {
     line.split("  ").map(str::trim).filter(|cell| !cell.is_empty()).map(str::to_owned).collect()
 }
 
-/// Half a request is beyond the 99.9th percentile of 500: what was shown of it was their maximum.
+/// Of 500 requests, half a one is beyond the 99.9th percentile: a table that showed it would show their maximum.
 #[test]
 fn percentiles_of_too_few_requests_are_not_shown() {
     let trace = writes(500, 100_000);

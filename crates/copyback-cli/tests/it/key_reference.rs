@@ -21,7 +21,7 @@ const UNKNOWN: &str = "zzz";
 const TABLES: &[&str] =
     &["geometry", "timing", "capacity", "commands", "tasks", "array", "host", "precondition", "measure", "workload"];
 
-/// Tables of these are named in a list, or by the user.
+/// Tables whose names the user chooses: how the reference shows them, and a name to look up their keys.
 const OF_LISTS: &[(&str, &str)] = &[("workloads.NAME", "workloads.zzzz")];
 
 fn error(sets: &[String]) -> Option<LayerError> {

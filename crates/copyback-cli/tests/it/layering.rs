@@ -162,7 +162,7 @@ fn module(name: &str) -> &str {
     name.split("::").next().unwrap_or(name)
 }
 
-/// Rooms whose modules import each other in a cycle.
+/// Files and folders of `src` whose modules import each other in a cycle.
 fn circles(graph: &BTreeMap<&str, BTreeSet<&str>>) -> BTreeSet<String> {
     let reached: BTreeMap<&str, BTreeSet<&str>> = graph.keys().map(|name| (*name, reached(graph, name))).collect();
     let mut found = BTreeSet::new();

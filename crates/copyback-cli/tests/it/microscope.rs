@@ -1,4 +1,4 @@
-//! `--microscope`: a while of an array, drawn and as a table.
+//! `--microscope`: a time window of an array, drawn and as a table.
 
 use crate::common::{code, copyback, error_text, output_text};
 use parquet::file::reader::{FileReader, SerializedFileReader};

@@ -241,7 +241,7 @@ fn notes_count_the_rows_that_the_first_line_counts() {
     assert!(csv.lines().skip(1).filter(|line| line.split(',').nth(at) == Some("")).count() >= 2, "{csv}");
 }
 
-/// Seeds vary the drive's past alone if all requests are those of traces, of one workload or of several.
+/// If all requests come from traces, of one workload or of several, seeds change only the drive's preconditioning.
 #[test]
 fn seeds_on_traces_of_several_workloads_are_noted() {
     let trace = "arrival_us,op,offset_bytes,length_bytes\n0,W,0,65536\n10,R,65536,65536\n";
@@ -347,7 +347,7 @@ fn rows_of_a_seed_are_of_that_seed_alone() {
     assert_eq!(shown, expected, "{of_two}");
 }
 
-/// What is refused before the run has no column of the table.
+/// The check of names before the run refuses no column of the table.
 #[test]
 fn each_number_of_the_table_can_be_asked_for() {
     let place = Place::with("schemes = [\"baseline\", \"pgc\"]\nworkload = \"mixed-70-30\"\nrequests = 300\n");
@@ -390,7 +390,7 @@ fn only_drives_that_can_be_built_are_recommended() {
     let alone = place.asked(&["--where", "scheme = ideal-no-gc", "--min", "response.read.mean"]);
     assert!(alone.contains("No drive that can be built meets it") && alone.contains(says), "{alone}");
     assert!(!alone.contains("Least `"), "{alone}");
-    // A condition alone is a question for a drive, too.
+    // This also holds for a condition without `--min` or `--max`.
     let condition = place.asked(&["--where", "gc.die_time_ns <= 0"]);
     assert!(condition.contains("No drive that can be built meets it") && condition.contains(says), "{condition}");
     assert!(condition.contains("Nearest that can be built: `baseline`"), "{condition}");

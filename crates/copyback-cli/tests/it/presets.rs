@@ -57,11 +57,12 @@ fn invariants_hold_on_every_device_with_every_scheme() {
                 let has_parity = device == "atc18-rain";
                 set(if has_parity { "capacity.over_provisioning=1.0" } else { "capacity.over_provisioning=0.6" });
                 set("precondition.mode=random");
-                // Schemes that fill their pages write too little to get from there to 128.
+                // A run begins with up to `stop` free blocks, on these devices 256. From there, schemes that fill their
+                // pages write too little to reach 128, below which they collect.
                 set("trigger.stop=136");
             }
-            // Buffers that a few thousand writes leave again.
-            // The places of a superpage are valid together, which no steady state is made of.
+            // A few thousand writes overflow only a small buffer. A steady state is refused for superpages:
+            // their units are valid together.
             "tlc-nvme" => {
                 set("buffer.size=64 KiB");
                 set("capacity.over_provisioning=0.4");
@@ -74,7 +75,7 @@ fn invariants_hold_on_every_device_with_every_scheme() {
                 set("buffer.size=64 KiB");
                 set("capacity.over_provisioning=0.4");
             }
-            // Of 32 blocks a plane their reserve leaves too few for what collection keeps free in idle time.
+            // With 32 blocks a plane, their own reserve is smaller than what collection in idle time keeps free.
             "ispass11" | "tc12" | "hpdc18" | "hpdc18-4plane" => set("capacity.reserved=0.2"),
             _ => {}
         }

@@ -375,7 +375,7 @@ fn errors_are_short_whatever_the_file_holds() {
     }
 }
 
-/// What is suggested is about the same requests: nothing that chose them is lost on the way.
+/// Suggested commands are about the same requests: they repeat each option that chose them.
 #[test]
 fn suggestions_keep_the_input() {
     let folder = tempfile::tempdir().expect("a temporary folder");
@@ -506,7 +506,7 @@ fn a_comparison_that_cannot_be_judged_says_so_and_what_helps() {
         &[&short[..], &["--set", "workload.loop=5"]].concat(),
         "--set workload.loop=1 --set workload.requests=512000\n",
     );
-    // As many as there are limit nothing.
+    // A limit that equals the workload's number of requests limits nothing.
     says(&[&short[..], &["--requests", "100"]].concat(), "with --warmup steady --set workload.requests=512000\n");
     // A drive that begins settled need not be overwritten ten times; 100 requests leave its buffer half empty.
     let settled = ["--set", "precondition.mode=steady-state"];

@@ -65,7 +65,7 @@ fn every_old_name_is_refused_with_its_new_one() {
     }
 }
 
-/// The list of what there is to choose from knows the names, too, and what is now to be written is there to be copied.
+/// `copyback schemes` knows the old names, too, and errors print the new setting, to be copied.
 #[test]
 fn old_names_lead_to_what_is_to_be_written() {
     for (old, new) in [
@@ -100,7 +100,7 @@ fn old_names_lead_to_what_is_to_be_written() {
     assert!(case.contains("write `granularity.destination = \"global\"`"), "{case}");
     std::fs::write(path, "[unit]\ndestination = \"global\"\ncopyback = true\n").unwrap();
     let several = error_text(&copyback(&["run", path]));
-    assert!(several.contains("write [granularity] over its keys"), "{several}");
+    assert!(several.contains("write [granularity] above its keys"), "{several}");
 }
 
 /// In files, too: at the place of the name, and in the settings of a sweep and of a claim.

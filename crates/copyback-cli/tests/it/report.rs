@@ -106,7 +106,7 @@ fn a_result_is_not_written_over_and_its_folder_stays_its_own() {
     }
     // The message names the folder: `--out` is the page here.
     let text = error_text(&report(&[&results], &results.join("page.html")));
-    assert!(text.contains("r, which holds results of a run alone"), "{text}");
+    assert!(text.contains("r, which holds only the results of a run"), "{text}");
 }
 
 /// What a few bytes of a file make large is refused before it takes memory.
@@ -123,7 +123,7 @@ fn a_hostile_document_is_refused() {
         text.contains("more values than any document of results: more than 4,000,000") && text.contains("help: "),
         "{text}"
     );
-    // Dies without number are counted, and not listed.
+    // If there are too many dies to list, the page has the number of those that are left out.
     runs(&results);
     let path = results.join("results.json");
     let text = std::fs::read_to_string(&path).unwrap();
@@ -165,7 +165,7 @@ fn keys_that_are_nested_deeply_or_have_long_names_are_refused() {
         let config = format!("{{\"config\":{{\"{long}\":{{{many}}}}}}}");
         hostile(&of_runs(&config), "these results make a page of more than ");
     }
-    // As deep as no configuration is, and no deeper than is read.
+    // Deeper than any configuration, but within the limit of the reader.
     let folder = tempfile::tempdir().unwrap();
     let [page, path] = ["page.html", "d.json"].map(|name| folder.path().join(name));
     std::fs::write(&path, of_runs(&format!("{{\"config\":{}}}", nested(100)))).unwrap();

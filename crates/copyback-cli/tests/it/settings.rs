@@ -17,7 +17,7 @@ fn refused(arguments: &[&str], says: &[&str]) {
     }
 }
 
-/// Settings that no part of a run uses under policies other than baseline's; all of them are also in the results.
+/// Settings without effect under policies other than baseline's: the notes on them are in the results, too.
 #[test]
 fn settings_without_effect_are_in_the_results() {
     let folder = tempfile::tempdir().unwrap();
@@ -226,7 +226,7 @@ fn without_effect(words: &[&str]) -> Vec<String> {
     notes.iter().filter_map(key).collect()
 }
 
-/// What a run comes to decides whether a setting has an effect: its limit of requests, its requests, its policies.
+/// Whether a setting has an effect depends on the run: on its limit of requests, its requests and its policies.
 #[test]
 fn settings_that_a_run_does_not_come_to_are_noted() {
     let folder = tempfile::tempdir().unwrap();
@@ -251,7 +251,7 @@ fn settings_that_a_run_does_not_come_to_are_noted() {
         (&[load, &["--set", "workload.first=250", "--requests", "200"]], &["workload.first"]),
         (&[load, &["--set", "workload.first=200", "--requests", "200"]], &["workload.first"]),
         (&[load, &["--set", "workload.first=200", "--requests", "201"]], &[]),
-        // Of the second pass only a half is played, and the first ended as it is told to.
+        // Half of the second pass is played, and the first pass ended at `workload.first`.
         (&[load, &["--set", "workload.first=100", "--set", "workload.loop=3", "--requests", "150"]], &[]),
         (&[load, &["--set", "workload.repeat_after=100 MiB"]], &["workload.repeat_after"]),
         (&[load, &["--set", "workload.repeat_after=64 KiB"]], &[]),
@@ -357,7 +357,7 @@ fn files_named_like_presets_have_their_notes() {
 /// A preset's own settings are no mistake of its user.
 #[test]
 fn settings_of_presets_are_not_noted() {
-    // Its figures are of two passes.
+    // The preset `oltp` plays its trace twice; its `loop` has no effect on 100 requests, and gets no note.
     assert!(without_effect(&["-w", "oltp", "--requests", "100"]).is_empty());
     let preset = ["-d", "ispass11", "-w", "mixed-70-30", "--requests", "100"];
     assert!(without_effect(&preset).is_empty());

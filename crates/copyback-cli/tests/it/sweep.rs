@@ -394,13 +394,13 @@ fn a_workload_that_settings_define_has_the_name_of_the_file() {
     let output = copyback(&["sweep", path.to_str().unwrap(), "--list"]);
     assert_eq!(code(&output), 0, "{}", error_text(&output));
     assert!(output_text(&output).contains("small, grid, seed 1"), "{}", output_text(&output));
-    // A part of a workload is none: it would go over the recorded trace.
+    // Keys of a part of a workload define no workload: they would change the recorded trace.
     refused(
         folder.path(),
         "set.workload.requests = 400\n",
         &["grid.toml:1:", "`workload.requests`", "a trace has its own"],
     );
-    // What changes the recorded trace only leaves its name.
+    // Keys that only change the recorded trace are accepted, and its name stays.
     let path = file(folder.path(), "[[case]]\nset.workload.time_scale = 0.5\n");
     assert_eq!(code(&copyback(&["sweep", path.to_str().unwrap(), "--list"])), 0);
 }

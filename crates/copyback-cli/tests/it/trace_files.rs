@@ -33,7 +33,7 @@ fn a_mistyped_recording_is_corrected_to_its_base_name() {
         let base = wrong.trim_end_matches('.');
         refused(words, &[&format!("there is no trace {wrong}"), &format!("did you mean {base}?")]);
     }
-    // Another file is suggested by its whole name, and a name without a like one has no suggestion.
+    // Another file is suggested by its whole name. If no file has a similar name, nothing is suggested.
     std::fs::write(folder.path().join("mail.csv"), "x").unwrap();
     let named = |name: &str| error_text(&copyback(&["run", "--trace", folder.path().join(name).to_str().unwrap()]));
     assert!(named("mial.csv").contains("mail.csv?"), "{}", named("mial.csv"));
@@ -380,7 +380,7 @@ fn configurations_of_other_simulators_are_named() {
     refused(&["run", "--device", &simple], &["it is SimpleSSD's configuration", "`geometry`"]);
     refused(&["run", "--workload", &simple], &["it is SimpleSSD's configuration"]);
     refused(&["run", "--trace", &simple], &["it is SimpleSSD's configuration", "which is no trace", "--device"]);
-    // As an experiment, too: not the advice to take it for a trace.
+    // The same holds for an experiment: the error does not advise to run the file as a trace.
     for (other, says) in [(&workload, "MQSim's definition of workloads"), (&simple, "SimpleSSD's configuration")] {
         refused(&["run", other], &[&format!("{other} is {says}")]);
     }

@@ -58,7 +58,7 @@ fn a_mistyped_column_is_corrected() {
     assert!(wrong.contains("did you mean `offset` instead of `offsett`"), "{wrong}");
 }
 
-/// What there is one of already is no advice.
+/// The advice names a number that is still above one.
 #[test]
 fn a_drive_that_is_too_large_is_to_have_fewer_planes() {
     let (_folder, path) = file("tiny.csv", "10,a,0,Write,0,8192,1\n20,a,0,Write,65536,4096,1\n");
@@ -70,7 +70,7 @@ fn a_drive_that_is_too_large_is_to_have_fewer_planes() {
     assert!(one.contains("or take a drive with fewer planes (--set geometry.chips_per_channel=1)"), "{one}");
 }
 
-/// Before a drive is filled that need not be so large.
+/// The note comes before a drive is filled that need not be so large.
 #[test]
 fn a_sparse_trace_is_noted_before_its_drive_is_made() {
     let far = 64 << 20;

@@ -155,7 +155,7 @@ fn verdicts_at(rate: f64, warmup: u64, settings: &[&str]) -> Vec<String> {
     results.iter().map(|of| of["report"]["steady"]["verdict"].as_str().expect("a verdict").to_owned()).collect()
 }
 
-/// A backlog of the warm-up hides no overload, and a load just below the capacity is none, after any warm-up.
+/// After any warm-up, its backlog hides no overload, and a load just below the capacity is not called an overload.
 #[test]
 fn a_load_has_one_verdict_after_any_warmup() {
     for warmup in [0, 4_000, 8_000] {

@@ -61,7 +61,7 @@ fn the_default_comparison_is_steady_and_what_it_suggests_works() {
     for step in steps {
         let words = step.split(" #").next().unwrap_or_default().replace("FILE", trace.to_str().unwrap());
         let mut words: Vec<&str> = words.split_whitespace().collect();
-        // Long runs are what the comparison above has.
+        // Short runs are enough here: the comparison above is long.
         let is_of_trace = words.contains(&"--trace");
         if ["run", "compare"].contains(&words[0]) && !is_of_trace {
             words.extend(["--requests", "5000"]);
@@ -116,7 +116,7 @@ fn what_is_no_warm_up_is_refused() {
         &[&too_long[..], &["--warmup", "250", "--set", "workload.loop=2"]].concat(),
         &["workload.loop=1 --set workload.requests=400"],
     );
-    // What is refused of the host's limits: what no drive could ever hold.
+    // A limit of the host is refused only if no drive could hold as many requests.
     for key in ["outstanding_max", "queue_depth"] {
         let set = format!("host.{key}=65537");
         refused(&["run", "--set", &set], &[&set, "65536 pages of requests at once", "a number from 1 to 65536"]);
@@ -229,7 +229,7 @@ fn a_sweep_takes_it_from_its_file_its_cases_or_the_command_line() {
     assert!(list(&[]).contains("500 requests after a warm-up of 300\n"), "{}", list(&[]));
     assert!(list(&[]).contains("after a warm-up of steady\n"), "{}", list(&[]));
     assert_eq!(list(&["--warmup", "2s"]).matches("after a warm-up of 2 s\n").count(), 2);
-    // It is part of what a cell is: another one is another cell.
+    // The warm-up is part of the identity of a cell: with another warm-up it is another cell.
     let sweep = |warmup: &str| {
         let out = at("grid.parquet");
         let output = copyback(&["sweep", &at("grid.toml"), "--out", &out, "--warmup", warmup]);

@@ -95,7 +95,7 @@ fn a_sweep_says_what_there_is_no_room_for() {
     let (names, _) =
         below.split_once("\n(--show NAME,... shows them, and the table's file has all)\n").expect("a remedy");
     assert_narrow(&format!("Left out in 80 columns: {names}").lines().collect::<Vec<_>>());
-    // What is left out is not in the table, and what is not is.
+    // Each column is either in the table or in the list of those that are left out.
     for (title, name) in [("std dev", "response.all.stdev"), ("max", "response.all.max"), ("WA", "write_amplification")]
     {
         assert!(table.contains(title) != below.contains(name), "{title}: {text}");
@@ -120,7 +120,7 @@ fn each_column_that_is_left_out_can_be_shown() {
     }
 }
 
-/// Twelve columns are of several tables, each with the names of its rows.
+/// Columns that do not fit are in a second table, which also has the names of the rows.
 #[test]
 fn columns_that_a_reader_chooses_fit_eighty() {
     let folder = tempfile::tempdir().unwrap();
@@ -172,7 +172,7 @@ fn a_reader_chooses_the_columns() {
     let called = ["compare", "--schemes", "baseline,pgc", "--show", "read.p99,write.mean,erases,WA,read.p99.9"];
     let called = output(&[&called[..], &common].concat());
     assert!(called.lines().nth(3).is_some_and(|line| line.split_whitespace().any(|word| word == erases)), "{called}");
-    // Beyond p99.99 is less than one of so few requests.
+    // With so few requests, less than one is beyond p99.99.
     let far = output(&[&["compare", "--schemes", "baseline,pgc", "--show", "read.p99_99"][..], &common].concat());
     assert!(far.lines().nth(3).is_some_and(|line| line.ends_with(" -")), "{far}");
 
@@ -260,7 +260,7 @@ fn a_column_that_is_not_there_is_refused_before_the_run() {
     let meant = "did you mean `write_amplification.total`";
     refused(&["compare", "--show", "flash.write_amplification"], &["no number `flash.write_amplification`", meant]);
     refused(&["compare", "--show", "mean"], &["no number `mean`", "did you mean `all.mean`, `read.mean` or"]);
-    // A percentile that is not counted is near another.
+    // For a percentile that results do not have, the nearest one is suggested.
     refused(&["compare", "--show", "read.p42"], &["no number `read.p42`", "did you mean `read.p50`?"]);
     refused(&["run", "--show", "write.p97.5"], &["no number `write.p97.5`", "did you mean `write.p99`?"]);
     refused(&["compare", "--show", "p99"], &["no number `p99`", "did you mean `all.p99`, `read.p99` or `write.p99`?"]);

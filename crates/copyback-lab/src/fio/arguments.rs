@@ -161,7 +161,7 @@ pub fn read(text: &str) -> Result<CommandLine, Failure> {
     let mut words = words.into_iter().skip(of_program).peekable();
     while let Some(word) = words.next() {
         let given = reader.given(word, &mut words)?;
-        if !reader.is_of_program(&given)? {
+        if !reader.handle_program_option(&given)? {
             reader.add(given)?;
         }
     }
@@ -225,7 +225,7 @@ impl CommandLineParser {
     }
 
     /// Handles an option of the program fio; `false` for an option of a job.
-    fn is_of_program(&mut self, Given { key, value, span }: &Given) -> Result<bool, Failure> {
+    fn handle_program_option(&mut self, Given { key, value, span }: &Given) -> Result<bool, Failure> {
         let key = key.as_str();
         match key {
             "readonly" => self.line.safety.is_read_only = true,

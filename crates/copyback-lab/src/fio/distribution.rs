@@ -124,7 +124,7 @@ fn zones_of_bytes(opt: &Opt, text: &str, kb_base: u64) -> Result<Distribution, F
     let is_right = sizes.len() <= ZONES_MAX && sizes.iter().filter(|size| size.is_none()).count() <= 1;
     let accesses = filled(&accesses).filter(|_| is_right).ok_or_else(|| {
         opt.wrong(
-            "the accesses do not add up to 100, or two sizes are left out",
+            "there are more than 256 zones, the accesses do not add up to 100, or two sizes are left out",
             "write for example zoned_abs:60/20g:40/",
         )
     })?;

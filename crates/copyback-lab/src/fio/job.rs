@@ -25,7 +25,7 @@ pub use extent::BytesOrShare;
 use extent::Extent;
 use pace::Pace;
 use pattern::Pattern;
-use percentiles::Shown;
+use percentiles::ShownPercentiles;
 use places::Places;
 use replay::Replay;
 pub use safety::Safety;
@@ -65,7 +65,7 @@ pub struct Job {
     urgency: Urgency,
     verification: Verification,
     /// Which figures are shown.
-    pub shown: Shown,
+    pub shown: ShownPercentiles,
     /// The place of its section, for errors about the whole job.
     pub whole: Opt,
     /// Its options and those of `[global]`, each under its first name.
@@ -102,7 +102,7 @@ impl Job {
             replay: Replay::default(),
             urgency: Urgency::default(),
             verification: Verification::default(),
-            shown: Shown::default(),
+            shown: ShownPercentiles::default(),
             whole,
             set_options: Vec::new(),
             notes: Vec::new(),

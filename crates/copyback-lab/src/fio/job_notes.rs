@@ -46,7 +46,7 @@ impl JobNotes {
         } else if job.replay.iolog.is_none() && job.counts_by_own_size() && !job.is_endless() {
             let shortens = match is_shortened {
                 true => {
-                    ". It shortens requests that reach into a taken block, and a request beyond the file ends the job"
+                    ". The map shortens requests that reach into a taken block; a request beyond the file ends the job"
                 }
                 false => "",
             };

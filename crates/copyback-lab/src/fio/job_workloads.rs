@@ -6,7 +6,7 @@ use super::distribution::Distribution;
 use super::job::{BytesOrShare, Job, READ, TRIM, WRITE};
 use super::job_notes::JobNotes;
 use super::layout::Files;
-use super::{JobName, Jobs};
+use super::{Jobs, ListedJob};
 use crate::failure::Failure;
 use crate::files;
 use std::path::Path;
@@ -85,7 +85,7 @@ impl JobWorkloads {
         // The option that moves this clone: the first one has no increment.
         let offset_option = if clone > 0 && job.extent.increment.is_some() { "offset_increment" } else { "offset" };
         self.tables.insert(workload.clone(), Value::Table(table));
-        self.jobs.list.push(JobName {
+        self.jobs.list.push(ListedJob {
             workload,
             name: job.name.clone(),
             group: self.group,
@@ -163,7 +163,7 @@ fn replay(mut table: Table, job: &Job, path: &str) -> Result<Table, Failure> {
         let cut = job.at(&["number_ios", "io_size", "rate", "rate_iops"]);
         return Err(cut.wrong(message, "remove number_ios, io_size, rate and rate_iops"));
     }
-    // The table's place would be one of a text that no user wrote.
+    // Check the file here: an error about the table would point to a generated text that no user wrote.
     if path != "-" && copyback_workload::per_cpu::files(Path::new(path)).is_empty() {
         files::check_file("trace", Path::new(path)).map_err(|failure| {
             let help = failure.help().unwrap_or("name a log; a relative path begins in the current folder").to_owned();
@@ -410,7 +410,7 @@ fn zones_of_part(job: &Job, clone: u64, zones: &[(f64, Option<u64>)]) -> Result<
     let Some(BytesOrShare::Bytes(size)) = job.part_size(clone).filter(|part| *part != BytesOrShare::Bytes(0)) else {
         let help = "add size=BYTES, or write shares: random_distribution=zoned:60/10:40/";
         let zones = job.at(&["random_distribution"]);
-        return Err(zones.wrong("zoned_abs: without a size in bytes the zones are no shares of it", help));
+        return Err(zones.wrong("zoned_abs: the job has no size in bytes, so its zones have no shares", help));
     };
     let given = zones.iter().filter_map(|(_, size)| *size).fold(0, u64::saturating_add);
     let is_closed = zones.iter().all(|(_, size)| size.is_some());

@@ -48,17 +48,17 @@ pub struct Jobs {
     /// Options of `[global]`.
     pub global: Vec<(String, String)>,
     /// The jobs.
-    pub list: Vec<JobName>,
+    pub list: Vec<ListedJob>,
 }
 
-/// A job as fio names it.
+/// A job as fio's results list it, with its workload and its options.
 #[derive(Clone, Debug)]
-pub struct JobName {
+pub struct ListedJob {
     /// Its workload.
     pub workload: String,
     /// Its name.
     pub name: String,
-    /// The group that it is reported in: stonewalls divide them.
+    /// The group that it is reported in. A stonewall or `new_group` begins a group.
     pub group: u64,
     /// Whether its group is reported as one job.
     pub is_grouped: bool,
@@ -112,7 +112,7 @@ fn read(shown: &str, sections: &[Section], notes: Vec<String>, safety: &Safety) 
             // Check this before workloads are made: a file of a few lines may have thousands of clones.
             count += job.schedule.count * if job.reads_back()? { 2 } else { 1 };
             if count > JOBS_MAX {
-                let why = format!("with this job and its clones there are {count}, and a run takes {JOBS_MAX}");
+                let why = format!("with this job and its clones there are {count} jobs, and a run takes {JOBS_MAX}");
                 return Err(job.whole.wrong(why, "leave some out, or lower numjobs"));
             }
             jobs.push(job);

@@ -291,7 +291,7 @@ pub const OPTIONS: &[Known] = &[
     (&["block_error_percentiles"], WithoutEffect("no request fails")),
     (&["bwavgtime"], WithoutEffect("samples are of 500 ms, fio's default")),
     (&["iopsavgtime"], WithoutEffect("samples are of 500 ms, fio's default")),
-    (&["unified_rw_reporting"], WithoutEffect("results are of reads, writes and trims apart")),
+    (&["unified_rw_reporting"], WithoutEffect("reads, writes and trims are always reported separately")),
     (&["disk_util"], WithoutEffect("there is no disk of the host")),
     (&["disable_lat"], WithoutEffect("response times are always measured")),
     (&["disable_clat"], WithoutEffect("response times are always measured")),

@@ -51,7 +51,7 @@ pub struct Section {
     pub options: Vec<Opt>,
 }
 
-/// The section whose options the jobs behind it have.
+/// The name of the section whose options apply to all jobs below it.
 pub const GLOBAL: &str = "global";
 
 /// Parses a job file by fio's rules: names are case-sensitive, `;` and `#` begin comments, blanks around `=` do not

@@ -42,7 +42,7 @@ fn refuse_empty(path: &Path) -> Result<(), Failure> {
 }
 
 /// Refuses a file that is written beside an output, under a name that follows from the output's. The user did not name
-/// it, so that no program reads a pipe of this name: to open it would wait for ever.
+/// it, so no program reads from a pipe of this name, and opening it would block for ever.
 pub fn check_companion(path: &Path) -> Result<(), Failure> {
     check_output(path)?;
     if !is_pipe(path) {
@@ -174,7 +174,7 @@ pub fn refuse_inside(folder: &Path, output: &Output) -> Result<(), Failure> {
     }
     let shown = output.path.display();
     Err(Failure::input(format!(
-        "{} {shown} is in {}, which holds results of a run alone",
+        "{} {shown} is in {}, which holds only the results of a run",
         output.what,
         folder.display()
     ))

@@ -28,7 +28,7 @@ pub struct CellChoice<'a> {
     pub workload: &'a ChosenWorkload,
     /// Folder of the file that makes the choices.
     pub folder: &'a Path,
-    /// Settings over all of it; later ones replace earlier ones.
+    /// Settings that override the choices above; later ones replace earlier ones.
     pub sets: Vec<NamedSet>,
     /// Policies of the calling program that settings may name.
     pub policies: &'a Policies,
@@ -36,7 +36,7 @@ pub struct CellChoice<'a> {
     pub fit: Option<FitShare>,
     /// Seed of all runs.
     pub seed: u64,
-    /// The number of requests after which runs stop.
+    /// The number of requests after which runs stop; requests of a warm-up are not counted.
     pub requests: Option<u64>,
     /// The warm-up that results exclude.
     pub warmup: Option<Warmup>,

@@ -82,7 +82,7 @@ impl Fitted {
             },
             format::size(self.addressed_bytes as f64),
             format::size(planned.addressed_bytes() as f64),
-            if self.is_cut { "; --requests may end the run before" } else { "" }
+            if self.is_cut { "; --requests may end the run before it does" } else { "" }
         );
         note + &self.note_of_gaps().unwrap_or_default()
     }

@@ -81,13 +81,13 @@ fn of_policy(word: &str) -> Option<String> {
     })
 }
 
-/// Whether a name is one of a disk in a trace as Linux has it: `259,0`, `8:0`.
+/// Whether a name has the form of a disk in a trace of Linux: `259,0`, `8:0`.
 fn is_traced_device(name: &str) -> bool {
     let is_number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
     name.split_once([',', ':']).is_some_and(|(major, minor)| is_number(major) && is_number(minor))
 }
 
-/// Refuses an experiment in the position of a part of one.
+/// Refuses an experiment file that is named as a device, a scheme or an array.
 fn refuse_experiment(layer: &Layer, kind: &Kind, name: &Located) -> Result<(), Failure> {
     let found =
         ["device", "scheme", "schemes", "trace"].into_iter().find_map(|key| Some((key, layer.place_of_key(key)?)));

@@ -154,7 +154,8 @@ fn chosen_device(common: &Experiment, experiment: &ExperimentFile) -> Option<Loc
     }
 }
 
-/// All layers above the scheme, lowest first; and the warm-up that the workload proposes, if no layer cuts it.
+/// All layers above the scheme, lowest first; and the warm-up that the workload proposes, if no layer above selects
+/// another part of the workload.
 fn upper_layers(
     common: &Experiment,
     experiment: &ExperimentFile,

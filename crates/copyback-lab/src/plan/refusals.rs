@@ -56,7 +56,7 @@ fn writes_nothing(resolved: &Resolved) -> bool {
     }
 }
 
-/// Refuses requests that name drives if the workload names none: all would go to the first drive.
+/// Refuses `host.target = "drive"` if the workload names no drives: all requests would go to the first drive.
 pub(super) fn refuse_unnamed_drives(runs: &[Planned]) -> Result<(), Failure> {
     let unnamed = |planned: &&Planned| {
         let (run, workload) = (&planned.resolved.run, &planned.resolved.workload);

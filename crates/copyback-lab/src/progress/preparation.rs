@@ -6,7 +6,7 @@ use copyback::run::Work;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// The drives that one run makes. The first one that takes long announces all of them.
+/// The drives that a group of runs makes. The first one that takes long announces all of them.
 #[derive(Debug)]
 pub struct DrivesToMake {
     /// How many there are, and how many are made at the same time.
@@ -79,8 +79,8 @@ impl Pace {
         self.expected(work, passed).filter(|_| work.is_rest_known())
     }
 
-    /// The expected remaining time, at the pace since the last tenth began, or since the first update if that is too
-    /// short; `None` if too little is done.
+    /// The expected remaining time, at the pace since the previous tenth began, or since the first update if that time
+    /// is too short; `None` if too little is done.
     fn expected(&self, work: Work, passed: Duration) -> Option<Duration> {
         let done_min = SHARE_MIN * (work.done + work.left);
         let begins = [self.tenths[0], self.first].into_iter().flatten();
@@ -195,7 +195,7 @@ mod tests {
     fn only_a_long_preparation_is_logged() {
         assert!(lines(|share| 9.0 * share).is_empty());
         let logged = lines(|share| 40.0 * share);
-        // After a second at its pace it is known.
+        // A second after the first update, the pace is known.
         assert_eq!(logged[0], "pgc: the drive takes 6.00 GiB of memory and some 40 s to precondition; 4 % done");
         assert_eq!((logged.len(), &*logged[1]), (10, "pgc: preconditioning 10 %, about 36 s left"));
         assert_eq!(logged[9], "pgc: preconditioning 90 %, about 4 s left");

@@ -93,8 +93,8 @@ impl Group {
     }
 }
 
-/// Half the width of the 95 % interval of a mean over seeds; none if there is one seed, or if a seed has no
-/// effect.
+/// Half the width of the 95 % interval of a mean over seeds; none if there is one seed, or if the effect of a seed is
+/// missing.
 pub fn half_width(groups: &[Group], effect: impl Fn(u64) -> Option<f64>) -> Option<f64> {
     let seeds: BTreeSet<u64> = groups.iter().flat_map(Group::seeds).collect();
     let effects: Option<Vec<f64>> = seeds.into_iter().map(effect).collect();

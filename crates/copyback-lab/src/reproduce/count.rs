@@ -21,7 +21,7 @@ pub struct Count {
     pub null_too: usize,
     /// Missed.
     pub missed: usize,
-    /// Measured, but the measurement has no meaning for the claim.
+    /// Measured, but not judged: the measurement has no meaning for the claim, or the seeds differ too much.
     pub not_judged: usize,
     /// Not measured.
     pub not_measured: usize,

@@ -147,8 +147,8 @@ mod tests {
         }
     }
 
-    /// Each paper has five to eight headlines, each with a quoted sentence and a comparison; one that is not calibrated
-    /// can fail.
+    /// Each paper has five to eight headlines that can fail and are not calibrated. Each of its headlines has a quoted
+    /// sentence and a comparison.
     #[test]
     fn every_paper_declares_its_headlines() {
         for paper in PAPERS {

@@ -21,7 +21,7 @@ pub struct Headlines {
     pub paper: String,
     /// Whether runs were stopped early.
     pub quick: bool,
-    /// The options of the command line that change the file.
+    /// The overrides that change what the file shows, in words.
     pub changes: Vec<String>,
     /// Number of cells.
     pub cells: usize,
@@ -123,7 +123,7 @@ impl Headlines {
         self.counted().filter(|headline| headline.holds == holds).count()
     }
 
-    /// The counted headlines: not calibrated, and not true by construction.
+    /// The counted headlines: not calibrated, not true by construction, and not this project's own.
     pub fn counted(&self) -> impl Iterator<Item = &Headline> {
         self.headlines.iter().filter(|headline| headline.kind == Kind::Claim)
     }
@@ -173,7 +173,7 @@ impl Headline {
         }
     }
 
-    /// `is_as_decided`: the runs are those of the file. Its causes are about them, and not about other settings.
+    /// `is_as_decided`: the runs have the settings of the file. The causes in the file explain only such runs.
     fn of(claim: &Claim, measured: &Measured, is_as_decided: bool) -> Self {
         let test = claim.test.as_ref().ok();
         let shown = |effect: Option<f64>| Some(test?.shown(effect?));

@@ -36,7 +36,7 @@ pub struct Measured {
     pub pages_moved: Option<Work>,
     /// Change of erased blocks.
     pub erases: Option<Work>,
-    /// Change of the share of their time that the dies of an array are in collection.
+    /// Change of the share of time in which the dies of an array collect.
     pub gc_time: Option<Work>,
 }
 

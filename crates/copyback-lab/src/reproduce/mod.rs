@@ -21,7 +21,7 @@ mod tests;
 pub mod verdict;
 pub mod worlds;
 
-/// How the name of the document of a reproduction ends, beside its tables.
+/// The end of the name of a reproduction's JSON document. The file is written beside the tables.
 pub const CLAIMS: &str = "-claims.json";
 
 /// How the name of the document of headlines ends.

@@ -209,7 +209,7 @@ fn null_of(
     match own {
         Some(named) => own_null_of(named, file, is_compared),
         None if !is_about_an_idea => Ok(Vec::new()),
-        // A file's list is for all of its claims, and a scheme is no control of its own.
+        // A file's list is for all of its claims. A scheme that a claim compares cannot be that claim's control.
         None => Ok(file.null.iter().map(|scheme| file.label_of(scheme)).filter(|null| !is_compared(null)).collect()),
     }
 }
@@ -245,7 +245,7 @@ fn tolerance(table: &mut Table) -> Result<(Option<f64>, Option<String>), LayerEr
     match (table.take_float("tolerance")?, table.take_text("tolerance_reason")?) {
         (None, None) => Ok((None, None)),
         (Some(tolerance), Some(_)) if tolerance <= 0.0 => {
-            Err(wrong("a tolerance is above 0", "leave it out for the rule's"))
+            Err(wrong("a tolerance is above 0", "leave it out to use the tolerance of the rule"))
         }
         (Some(_), Some(reason)) if reason.value.trim().is_empty() => {
             let error = LayerError::new("`tolerance_reason` gives no reason");
@@ -261,7 +261,7 @@ fn tolerance(table: &mut Table) -> Result<(Option<f64>, Option<String>), LayerEr
     }
 }
 
-/// The published figure: the last keys of a claim, so that a misspelt key is reported before a missing one.
+/// The published figure. Its keys are read last, so that a misspelt key is reported before a missing one.
 fn published(
     table: &mut Table,
     measure: Measure,

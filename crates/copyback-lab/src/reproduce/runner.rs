@@ -114,7 +114,7 @@ impl Reproduction {
     }
 }
 
-/// The overrides that change what experiments show, as options of the command line.
+/// The overrides that change what experiments show, in words.
 pub fn changes(overrides: &Overrides) -> Vec<String> {
     let warmup = overrides.warmup.map(|warmup| format!("a warm-up of {warmup}"));
     let fit = overrides.fit.map(|share| format!("--fit {share}"));

@@ -231,7 +231,7 @@ fn a_trend_may_compare_one_set_of_cells_with_another() {
     assert_eq!((measured.cells.len(), measured.outcome), (2, Ok(Verdict::Met)));
 }
 
-/// Two loads under two triggers: gc-par takes 60 % off with the one, 20 % with the other, and 10 points less at half of
+/// Two loads under two triggers: gc-par takes 60 % off with the one, 20 % with the other, and 10 points less at twice
 /// the rate.
 #[test]
 fn a_claim_may_be_asked_for_each_value_of_a_key() {
@@ -286,7 +286,7 @@ fn a_rise_is_held_against_that_of_another_scheme() {
     assert_eq!(test.shown(measured.effect.unwrap()), "-40.0 us");
     assert_eq!(measured.null[0].outcome, Ok((-5.0, Verdict::Met)));
     assert_eq!(measured.outcome, Ok(Verdict::Met));
-    // gc-par erases as much as the baseline, less 60 and 62.5 per cent: in each group by itself.
+    // gc-par erases 60 and 62.5 per cent less than the baseline. Work is compared inside the counted group: 62.5.
     assert_eq!(measured.erases.map(|work| work.mean), Some(-62.5));
 }
 

@@ -119,8 +119,9 @@ impl Rule {
         }
     }
 
-    /// Combines a verdict with null controls. If a control shows at least half of the measured effect, the result is
-    /// `NullToo`. For a figure, or a claim that nothing changes, a control that meets the claim is enough.
+    /// Combines a verdict with null controls. If a control shows at least half of the measured effect, a verdict whose
+    /// direction holds becomes `NullToo`. For a figure, or a claim that nothing changes, a control that meets the claim
+    /// is enough.
     pub fn verdict_with_controls(&self, verdict: Verdict, measured: f64, controls: &[(f64, Verdict)]) -> Verdict {
         let compares = matches!(self.published, Published::Effect(_) | Published::Lower | Published::Higher);
         let shows_it = |&(effect, control): &(f64, Verdict)| match compares && !self.says_nothing_changes() {

@@ -253,7 +253,7 @@ fn overridden_by(mut inherited: Vec<Setting>, own: Vec<Setting>, vary: &[Vary]) 
     inherited.into_iter().chain(own).collect()
 }
 
-/// Refuses the table of an array, which settings describe.
+/// Refuses a table `[array]`: in a sweep, settings describe the array.
 fn refuse_array(table: &Table) -> Result<(), LayerError> {
     let Some(array) = table.entries.iter().find(|entry| entry.key == "array") else { return Ok(()) };
     let help = "settings make one: [set] array.level = \"raid-5\", or [vary] array.drives = [2, 4, 8]";
@@ -296,7 +296,7 @@ fn refuse_twin_keys<'a>(keys: impl Iterator<Item = (&'a String, &'a TextSpan)>) 
     Ok(())
 }
 
-/// Names with dots between, as settings are taken: blanks around dots do not count.
+/// A key without the blanks around its dots, as settings have it.
 pub fn normalised_key(key: &str) -> String {
     key.split('.').map(str::trim).collect::<Vec<_>>().join(".")
 }

@@ -338,7 +338,7 @@ fn label(file: &SweepFile, point: &GridPoint<'_>, values: &[(&String, toml::Valu
     parts.join(" ")
 }
 
-/// An error without a cell: there are traces only, and none is there.
+/// The error if the grid has no cell, because all its traces are missing.
 pub fn nothing_left(left_out: &[String]) -> Failure {
     let traces = left_out.join(", ");
     let error = LayerError::new(format!("the grid has no cell: its traces are missing ({traces})"));

@@ -11,7 +11,7 @@ use copyback_workload::units::format_count;
 /// Notes that are shown: more are in the journal.
 const NOTES_MAX: usize = 5;
 
-/// Share of the mapping units that a run's host read which hold no data.
+/// Share of the mapping units read by a run's host that hold no data.
 pub fn unwritten_share(run: &RunResult) -> f64 {
     let number = |name: &str| run.numbers.get(name).and_then(|number| number.as_f64());
     match (number("unwritten_units_read"), number("units_read")) {
@@ -156,7 +156,7 @@ pub fn of_equal_seeds(results: &SweepResults<'_>) -> Option<String> {
     })
 }
 
-/// Notes with the lines that go on behind them.
+/// The notes, each with its continuation lines.
 fn in_whole(notes: &str) -> Vec<String> {
     let mut whole: Vec<String> = Vec::new();
     for line in notes.lines().filter(|line| !line.is_empty()) {

@@ -118,7 +118,7 @@ impl Comparison {
 #[derive(Clone, Debug)]
 pub struct Test {
     /// The column.
-    pub asked: ShownColumn,
+    pub column: ShownColumn,
     /// How it is compared.
     pub comparison: Comparison,
     /// The number to compare with; `None` if texts are compared.
@@ -231,25 +231,25 @@ impl Condition {
     }
 
     fn resolve(&self, columns: &Columns<'_>) -> Result<Test, LayerError> {
-        let asked = columns.find(&self.name)?;
+        let column = columns.find(&self.name)?;
         let (comparison, text) = (self.comparison, self.value.word.clone());
-        let Some(unit) = asked.unit else {
+        let Some(unit) = column.unit else {
             if !matches!(comparison, Comparison::Is | Comparison::IsNot) {
-                let what = if asked.source == Source::Seed { "seeds" } else { "texts" };
+                let what = if column.source == Source::Seed { "seeds" } else { "texts" };
                 let message = format!("`{}` has {what}, which compare only with = and !=", self.name.word);
                 return Err(self.name.refuse(message).with_help("compare them with = or !="));
             }
-            let text = match asked.source {
+            let text = match column.source {
                 Source::Text(TextColumn::Steady) => self.verdict(),
-                _ => self.known(&columns.texts(&asked.source)),
+                _ => self.known(&columns.texts(&column.source)),
             };
             let text = text.map_err(|error| self.several().unwrap_or(error))?;
-            return Ok(Test { asked, comparison, number: None, text });
+            return Ok(Test { column, comparison, number: None, text });
         };
-        let is_named = asked.source == Source::Number(self.name.word.clone());
+        let is_named = column.source == Source::Number(self.name.word.clone());
         let refused = |message| self.several().unwrap_or_else(|| self.value.refuse(message));
         let number = unit.read(&text, is_named).map_err(refused)?;
-        Ok(Test { asked, comparison, number: Some(number), text })
+        Ok(Test { column, comparison, number: Some(number), text })
     }
 }
 

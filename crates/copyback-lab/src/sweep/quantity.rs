@@ -5,7 +5,7 @@ use copyback_workload::units::{parse_bytes, parse_duration_ns};
 /// The unit of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Unit {
-    /// A count, or a number of no kind below: no unit that a text could have.
+    /// A count, or another number without a unit.
     Plain,
     /// Write amplification: units over units.
     Ratio,
@@ -23,7 +23,7 @@ pub enum Unit {
     Percent,
 }
 
-/// Ends of names, and their units. The longer ones come first.
+/// Ends of names, and their units. No name has two of these ends.
 pub const ENDS: &[(&str, Unit)] =
     &[("bytes_per_s", Unit::BytesPerSecond), ("_bytes", Unit::Bytes), ("_percent", Unit::Percent), ("_ns", Unit::Time)];
 
@@ -150,7 +150,7 @@ impl Format {
         if are_whole {
             return Self::Count;
         }
-        // Four digits of the largest; three decimals of ratios such as write amplification, as in all tables.
+        // Four digits of the largest; three decimals from 1 to 99, as tables show ratios.
         let before_point = largest.max(1e-9).log10().floor() as i32 + 1;
         Self::Decimals(match before_point {
             ..=0 => (4 - before_point).min(DECIMALS_MAX as i32) as usize,

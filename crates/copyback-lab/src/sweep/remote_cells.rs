@@ -24,8 +24,9 @@ pub type OnAnswer<'a> = &'a mut dyn FnMut(usize, Result<&str, String>) -> Result
 
 /// Processes that run cells.
 pub trait Cluster: Send + Sync {
-    /// Calls [`cell`] once with each description, in any order, and passes each answer on as it comes. The first error
-    /// of `on_answer` ends it.
+    /// Calls [`cell`] with each description, in any order, and passes each answer on as it comes. An answer that files
+    /// are lacking is not passed on: `cell` is called again, with their content. The first error of `on_answer` ends
+    /// it.
     ///
     /// # Errors
     /// The error of `on_answer`, or an error if the cluster cannot be reached.

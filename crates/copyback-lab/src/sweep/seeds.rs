@@ -62,8 +62,8 @@ impl Mean {
         Some(Self { value, half_width: interval.map(|interval| interval.half_width) })
     }
 
-    /// Widens the interval of a percentile to at least one bin of its histogram: equal percentiles lie in the same bin,
-    /// but need not be equal.
+    /// Widens the interval of a percentile to at least one bin of its histogram: percentiles that are reported as equal
+    /// lie in the same bin, but their exact values may differ.
     #[must_use]
     pub fn of_bins(self, name: &str) -> Self {
         Self { half_width: self.half_width.map(|half_width| half_width.max(bin_of(name, self.value))), ..self }

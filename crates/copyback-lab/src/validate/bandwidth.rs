@@ -12,6 +12,7 @@ use copyback::run::config::RunConfig;
 use copyback_theory::bandwidth::{Bandwidth, Channel};
 use copyback_workload::Op;
 
+/// n: dies of a channel; k: planes of a command; t_x: transfer time of a page; t_array: array time of its operation.
 const SOURCE: &str = "min(page/t_x, n·k·page/(t_array + k·t_x)); with cache n·k·page/max(t_array, k·t_x)";
 const REASON: &str = "deterministic; measured from a quarter to three quarters of the run, without filling and \
                       draining; one command more or less at these ends";
@@ -119,8 +120,9 @@ fn steady_rate(requests: &[RequestRecord]) -> f64 {
     1e9 * bytes as f64 / (ends[last].0 - ends[first].0) as f64
 }
 
-/// The cases of the group: each device as it is, and in full with one and two planes per die; with and without cache
-/// commands if it has them. Devices that differ in nothing that matters here are run once.
+/// The cases of the group: each device as it is. Without `--quick`, or for a device that the user names, also with one
+/// and two planes per die, and with cache commands if it has them. Devices that differ in nothing that matters here are
+/// run once.
 pub fn cases(scope: &Scope) -> Result<Vec<Case>, Failure> {
     let mut seen = std::collections::BTreeSet::new();
     let mut cases = Vec::new();

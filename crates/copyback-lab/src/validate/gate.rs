@@ -3,7 +3,7 @@
 use crate::execute::in_parallel;
 use crate::failure::Failure;
 use crate::progress::{Bars, ProgressSink, stoppable};
-use copyback::run::RunError;
+use copyback::run::{RunError, is_stop};
 use copyback_theory::confidence::{Interval, interval_95};
 use serde::Serialize;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -253,6 +253,9 @@ pub fn judge_all(cases: &[Case], options: &JudgeOptions) -> Result<Vec<Judged>, 
 /// One run, whose broken invariants are errors that name the case and the seed.
 fn guarded(case: &Case, seed: u64) -> Result<Vec<Figure>, Failure> {
     catch_unwind(AssertUnwindSafe(|| (case.run)(seed))).unwrap_or_else(|panic| {
+        if is_stop(&*panic) {
+            return Err(RunError::Stopped.into());
+        }
         let text = panic.downcast_ref::<String>().cloned();
         let text = text.or_else(|| panic.downcast_ref::<&str>().map(|s| (*s).to_owned())).unwrap_or_default();
         let name = &case.gates[0].name;
@@ -351,5 +354,14 @@ mod tests {
         let case = Case { group: Group::Waiting, gates: vec![gate(0.1)], is_random: false, run: Box::new(run) };
         let failure = judge_all(&[case], &options(1, 2)).unwrap_err();
         assert!(format!("{failure:?}").contains("`a gate`, seed 1: invariant broken: a block was programmed twice"));
+    }
+
+    /// A stop that a case notices between its runs is no broken invariant.
+    #[test]
+    fn a_stopped_case_is_no_broken_invariant() {
+        let run = |_| -> Result<Vec<Figure>, Failure> { copyback::run::stop() };
+        let case = Case { group: Group::Waiting, gates: vec![gate(0.1)], is_random: false, run: Box::new(run) };
+        let failure = judge_all(&[case], &options(1, 1)).unwrap_err();
+        assert_eq!(failure.to_string(), RunError::Stopped.to_string());
     }
 }

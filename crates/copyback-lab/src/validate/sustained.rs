@@ -14,6 +14,8 @@ use copyback_theory::sustained::Costs;
 use copyback_workload::units::Nanos;
 use copyback_workload::{Op, rng};
 
+/// t: die time of a page of the host; t_R, t_P, t_B: read, program and erase times; t_x: time of a page and its command
+/// cycles on the channel; b: pages of a block; N_die, N_ch: numbers of dies and channels.
 const EQUAL: &str = "N_die/t, t = t_P/k + t_x + (A − 1)(t_R + t_P + 2t_x) + A·t_B/b";
 const ONE_DIE: &str = "a die with 64 waiting writes is never idle; a collection that an end of the run cuts off counts \
                        either in A or in time";

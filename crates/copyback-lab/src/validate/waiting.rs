@@ -16,7 +16,7 @@ use copyback_workload::{Op, rng};
 pub(super) const MEAN: &str = "about twice the 95 % interval of so many arrivals: successive waits are correlated, more so \
                                at higher loads";
 const PERCENTILE: &str = "as for means, but a percentile counts only a hundredth or a thousandth of the arrivals; the \
-                          simulator's histogram adds up to 0.1 % of the response time";
+                          simulator's histogram adds an error of at most 0.1 % of the response time";
 
 const P_K: &str = "M/D/1: ρ/(2(1 − ρ)) (Pollaczek 1930; Khinchine 1932)";
 const FRANX: &str = "M/D/1 distribution of waits (Franx 2001)";
@@ -24,7 +24,7 @@ const M_G_1: &str = "M/G/1: ½·Σ λ_i·E[S_i²]/(1 − ρ) (Pollaczek 1930; Kh
 const COBHAM: &str = "non-preemptive priority: W_R = W0/(1 − ρ_R), W_W = W0/((1 − ρ_R)(1 − ρ)) (Cobham 1954)";
 const VACATIONS: &str = "multiple vacations: ½·λ·E[S²]/(1 − ρ) + E[V²]/(2·E[V]) (Levy and Yechiali 1975)";
 
-/// One plane that is filled in order; writes are collected in no time.
+/// One plane that is filled in order; collection takes no time.
 const QUEUE: &str = r#"
     precondition = { mode = "sequential" }
     trigger = { policy = "watermark", soft = 2 }
@@ -65,7 +65,7 @@ impl Die {
         (timing.command.0 + timing.channel.transfer_ns(self.page_bytes) + timing.program.list()[0]) as f64
     }
 
-    /// Bytes of the pages that writes go round: half of the drive, which leaves room to collect.
+    /// Bytes that writes overwrite in turn: half of the blocks, which leaves room to collect.
     fn written_bytes(&self) -> u64 {
         let g = &self.config.geometry;
         u64::from(g.blocks_per_plane / 2) * u64::from(g.pages_per_block) * self.page_bytes

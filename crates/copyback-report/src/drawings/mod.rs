@@ -50,7 +50,7 @@ pub struct TimelineOptions {
     pub path: Option<PathBuf>,
     /// The start. Without it, and without an end: the run's start, or that of a later window in which a die works more.
     pub from_ns: Option<u64>,
-    /// The end; 10 ms after the start without it.
+    /// The end; by default, 10 ms after the start.
     pub to_ns: Option<u64>,
     /// Instead of these times: around this request, for which the run is simulated twice.
     pub around: Option<Slowest>,

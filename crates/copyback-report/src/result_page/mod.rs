@@ -79,7 +79,7 @@ impl Detail {
 pub struct PageRequest {
     /// Folders and JSON documents of runs and comparisons, tables of sweeps, folders and documents of reproductions.
     pub results: Vec<PathBuf>,
-    /// The page's title; derived from the results without it.
+    /// The page's title; by default, derived from the results.
     pub title: Option<String>,
     /// Conditions, such as `read.p99_9 < 5ms`: the page has a line at each limit, and says which results meet it.
     pub conditions: Vec<String>,

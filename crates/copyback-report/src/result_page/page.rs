@@ -34,8 +34,8 @@ pub fn html(title: &str, data: &Value) -> String {
     html + rest
 }
 
-/// JSON inside of a page: nothing in it ends the element that it is in, or begins another, and no character is one that
-/// a page may not have.
+/// JSON for a page: it neither ends the element that contains it nor begins another, and it has only characters that a
+/// page may have.
 fn escaped(data: &Value) -> String {
     printable(&data.to_string()).replace('<', "\\u003c")
 }

@@ -171,7 +171,7 @@ mod tests {
         let most =
             |name: &str| response[name].as_array().unwrap().iter().map(|v| v.as_f64().unwrap()).fold(0.0, f64::max);
         assert_eq!(most("max"), 3_000.0);
-        // 17 rows a bin: 16 requests of 1 ns, and three that took 9,000 ns together.
+        // 16 rows a bin: 15 requests of 1 ns, and three that took 9,000 ns together.
         let bin = 5_000_f64 / Detail::FINEST.series_bins() as f64;
         assert_eq!(most("mean"), rounded((bin.ceil() - 1.0 + 9_000.0) / (bin.ceil() + 2.0)));
         assert!(drawn["end_ns"].as_array().unwrap().len() <= Detail::FINEST.series_bins());

@@ -76,7 +76,7 @@ pub(crate) fn counts_blocks(name: &str) -> bool {
 pub(crate) fn words(name: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut is_after_lower = false;
-    // The small letter of these units begins no word.
+    // In these units, the capital after the small letter begins no word.
     let name = name.replace("KiB", "KIB").replace("MiB", "MIB").replace("GiB", "GIB");
     for letter in name.chars() {
         let letter = if matches!(letter, 'µ' | 'μ') { 'u' } else { letter };
@@ -116,7 +116,7 @@ pub(crate) fn of_name(name: &str, field: Field) -> Option<Unit> {
     }
 }
 
-/// Seconds since 1970 of 2001 and of 2033: a time between them is most likely a date.
+/// The years 2001 to 2033, in seconds since 1970: a time in this range is most likely a date.
 const EPOCH_S: std::ops::Range<f64> = 1e9..2e9;
 
 /// The unit of arrival times, from their values: dates since 1970 by their magnitude; other numbers with decimals are

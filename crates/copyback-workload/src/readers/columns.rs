@@ -24,9 +24,9 @@ pub(crate) fn is_header<'a>(mut names: impl Iterator<Item = &'a str>) -> bool {
     names.any(|name| COLUMN_KEYS.iter().any(|key| key.field == Field::Arrival && key.name == full_name(name)))
 }
 
-/// Finds the columns of each field, in the order of [`Field::ALL`]; `None` for an optional field. A named column must
-/// exist; an unnamed one may have any key's name, or else its short form. `rows`: the first rows of a text, whose
-/// columns can be named in their order, too.
+/// Finds the column of each field, in the order of [`Field::ALL`]; `None` for an optional field without a column. A
+/// named column must exist; an unnamed one may have any key's name, or else its short form. `rows`: the first rows of a
+/// text, whose columns can be named in their order, too.
 pub(crate) fn find(
     file: &str,
     names: &[String],

@@ -91,7 +91,7 @@ impl Lines {
     }
 }
 
-/// Whether a line is empty or a comment in every format.
+/// Whether a line is blank or begins like a comment. [`LineFormat::is_row`] may still take it for a row.
 pub(crate) fn is_blank_or_comment(line: &[u8]) -> bool {
     match line.iter().find(|byte| !byte.is_ascii_whitespace()) {
         None | Some(b'#' | b';') => true,

@@ -106,7 +106,7 @@ fn devices_are_times(rows: &[Request]) -> Option<String> {
     ))
 }
 
-/// Lengths in sectors that are whole multiples of 512, and of megabytes on average, are bytes.
+/// If lengths in sectors are multiples of 512, and above 1 MiB on average, they may be bytes.
 fn lengths_are_bytes(rows: &[Request]) -> Option<String> {
     let sectors = || rows.iter().map(|row| row.len_bytes / 512);
     let sum: u64 = sectors().fold(0, u64::saturating_add);

@@ -77,7 +77,7 @@ impl WorkloadSpec {
         }
     }
 
-    /// Only formats with named columns can rename them.
+    /// Checks `columns`, and refuses `columns` and `operations` for formats whose columns have no names.
     fn check_columns(&self) -> Checked {
         if let Some(columns) = &self.columns {
             columns.check()?;

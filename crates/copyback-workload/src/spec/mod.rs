@@ -70,10 +70,10 @@ words! {
         Auto = "auto",
         /// The trace's own addresses; devices share the drive's addresses.
         AsIs = "as-is",
-        /// In extents of 1 MiB, placed in the order of their first use, each device's apart.
+        /// In extents of 1 MiB, placed in the order of their first use; devices share no extent.
         Packed = "packed",
         /// Without addresses that are never read or written: extents of neighbouring units of 4 KiB, or of `align`, are
-        /// placed in the order of their first use, each device's extents separately. The trace is read twice.
+        /// placed in the order of their first use; devices share no extent. The trace is read twice.
         Compact = "compact",
     }
 }

@@ -207,7 +207,8 @@ impl Addresses {
     }
 
     /// The start of a request that continues the last one: its end, plus the skip if one is due. If this request would
-    /// not fit, it begins at the footprint's start. On the way backwards, it goes back from the footprint's end.
+    /// not fit, it begins at the footprint's start. If a skip back would pass the footprint's start, it counts from the
+    /// footprint's end instead.
     fn continued(&mut self, of: usize, len_bytes: u64) -> u64 {
         let last_end_bytes = self.last_end_bytes[of];
         if self.since_skip_bytes[of] < self.skip_every_bytes {

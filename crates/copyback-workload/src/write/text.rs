@@ -114,8 +114,8 @@ pub(crate) struct Csv {
     names: BTreeMap<u32, String>,
 }
 
-/// A device's name as a field of a table: in quotes if it has more than letters and digits. A number would be read as
-/// the device's number.
+/// A device's name as a field of a table: in quotes if it has other characters than letters, digits and `-_./:`. A name
+/// that is a number gets a prefix: otherwise it would be read as the device's number.
 fn field_of_name(name: &str) -> String {
     let is_number = name.bytes().all(|byte| byte.is_ascii_digit());
     if is_number {

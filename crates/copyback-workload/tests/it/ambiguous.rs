@@ -1,4 +1,4 @@
-//! Is a file refused whose rows fit a format and a table, and is a file that is none named?
+//! Is a file refused if its rows fit both a format and a table, and is a file named if its format is not read?
 
 use crate::common::{error, read_with, rows};
 use copyback_workload::spec::{ColumnNames, WorkloadSpec};

@@ -25,7 +25,7 @@ pub fn read_spec(spec: &WorkloadSpec) -> Result<(Vec<Request>, Vec<String>), Err
     Ok((requests, source.notes()))
 }
 
-/// The same of a trace, with settings.
+/// All requests and notes of a trace with this content, after a change of its settings.
 pub fn read_with(content: &[u8], change: impl FnOnce(&mut WorkloadSpec)) -> Result<(Vec<Request>, Vec<String>), Error> {
     let file = file(content);
     let mut spec = WorkloadSpec::of_trace(file.path());
@@ -43,7 +43,7 @@ pub fn rows(content: &[u8]) -> (Vec<Row>, Vec<String>) {
     (requests.iter().map(row).collect(), notes)
 }
 
-/// The error of a trace that is not.
+/// The error of a trace that is refused.
 pub fn error(content: &[u8]) -> Error {
     read_with(content, |_| ()).expect_err("this must be refused")
 }

@@ -1,15 +1,15 @@
-//! Does no format win by matching nothing, and does an error name the format that was assumed?
+//! Is a format detected only from lines of its own, and does an error name the format that was assumed?
 
 use crate::common::{corpus, error, read_with, rows};
 use copyback_workload::Op;
 use copyback_workload::spec::{Format, WorkloadSpec};
 
-/// Lines that have a letter and a comma are no events of Windows, and a table of other names is told so.
+/// Lines with a letter and a comma are no events of Windows. The error for a table of other names lists its columns.
 #[test]
 fn a_table_is_not_taken_for_events() {
     let table = error(&corpus("open/table-of-other-names.csv"));
     assert!(table.message.contains("it looks like a table with the columns `volume`, `ts_us`, `rw`"), "{table}");
-    // A table of file systems of Thesios' kind: paths first.
+    // A table of requests to files: the path is the first column, as in Google's Thesios traces.
     let paths = error(b"filename,start,request\n/a,1700000000,READ\n/b,1700000001,WRITE\n");
     assert!(paths.message.contains("it looks like a table with the columns `filename`"), "{paths}");
     for text in ["Dear all,\nhow are you, today?\n", "name,5,x\nother,6,y\n", "a, b\n"] {
@@ -18,7 +18,7 @@ fn a_table_is_not_taken_for_events() {
     }
 }
 
-/// A file of events alone, of whichever format, is read as none of another and ends in an error with the format's name.
+/// A file with events but no request is not read as another format: the error names the format of its events.
 #[test]
 fn files_without_requests_name_the_assumed_format() {
     for (content, format) in [
@@ -37,7 +37,7 @@ fn files_without_requests_name_the_assumed_format() {
     }
 }
 
-/// Whatever line of text a file has, a format that was not named needs a request of its own.
+/// None of these lines selects a format: none is a request, or an event that can belong to one format alone.
 #[test]
 fn no_line_without_a_request_is_enough() {
     let lines = [
@@ -79,7 +79,7 @@ fn a_damaged_line_names_the_assumed_format_and_why() {
     assert!(table.message.ends_with("it was read as format `csv`, as its header names columns"), "{table}");
 }
 
-/// Tracepoints are known by their form: events of other kinds, and lines that are damaged.
+/// Tracepoints are recognised by their form, even if all events are of other kinds or a line is damaged.
 #[test]
 fn tracepoints_without_a_request_are_told_what_they_lack() {
     let other = "          <idle>-0     [001] d..2.  5.000001: sched_switch: prev_comm=swapper/1 ==> next_comm=a\n";
@@ -96,7 +96,7 @@ fn tracepoints_without_a_request_are_told_what_they_lack() {
         let assumed = "it was read as format `tracepoints`, which its first line has";
         assert!(refused.message.contains(assumed), "{line}: {refused}");
     }
-    // A log with times is none.
+    // A kernel log with times is not read as tracepoints.
     let log = error(b"[    5.000001] usb 1-1: new device\n[    6.5] usb: gone\n");
     assert!(!log.message.contains("tracepoints`,"), "{log}");
 }

@@ -33,7 +33,7 @@ pub fn written(columns: &[(&str, Values, Option<&[i16]>)], how: &How) -> Vec<u8>
     noted(columns, how, None)
 }
 
-/// The same, with what a writer notes of its columns under some key.
+/// As [`written`], with a key and a text in the file's metadata.
 pub fn noted(columns: &[(&str, Values, Option<&[i16]>)], how: &How, note: Option<(&str, &str)>) -> Vec<u8> {
     let fields: Vec<String> = columns.iter().map(|(field, _, _)| format!("{field};")).collect();
     let schema = parse_message_type(&format!("message schema {{ {} }}", fields.join(" "))).unwrap();

@@ -55,7 +55,7 @@ fn a_stream_skips_forwards_and_goes_backwards() {
     // Two blocks are left out: 0, 3, ..., 63, and again from the start.
     let holes = stream("skip = \"8 KiB\"");
     assert_eq!(holes[..23], [0, 3, 6, 9, 12, 15, 18, 21, 24, 27, 30, 33, 36, 39, 42, 45, 48, 51, 54, 57, 60, 63, 0]);
-    // From the end of a block so far back that the one before it comes next; the first is that of the start.
+    // From the end of a block, 8 KiB back is the start of the block before it. The first request is at block 0.
     let back = stream("skip_back = \"8 KiB\"");
     let expected: Vec<u64> = std::iter::once(0).chain((0..=62).rev()).chain([62, 61]).collect();
     assert_eq!(back, expected);

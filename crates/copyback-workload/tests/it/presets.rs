@@ -70,8 +70,8 @@ const TABLES: &[Figures] = &[
     rated("hpc-w-burst-m-like", 100.0 - 20.12, 510.53, 476.5),
     rated("hpc-w-burst-h-like", 100.0 - 20.12, 510.53, 476.5),
     rated("financial-skew-burst-like", 100.0 - 18.92, 7.09, 47.19),
-    // tc12, Table 2; "60% write workloads" where its Fig. 3 compares numbers of drives. Printed is 313 KB for a quarter
-    // of 1.25 MB.
+    // tc12, Table 2; "60% write workloads" is from Fig. 3, which compares numbers of drives. The table prints a quarter
+    // of 1.25 MB as 313 KB.
     row("tc12-w1-like", 60.0, 1024.0 * 1.25 / 4.0, Some(1024.0 * 1.25 / 4.0)),
     row("tc12-w2-like", 60.0, 1024.0 * 1.25, Some(1024.0 * 1.25)),
     row("tc12-w3-like", 60.0, 1024.0 * 1.87, Some(1024.0 * 1.87)),
@@ -128,8 +128,8 @@ fn every_preset_generates_its_tables_figures() {
             }
         }
         if let Some(wanted) = figures.requests_per_s {
-            // A burst that the end cuts off may shift the mean by one cycle of all there are: the longest, of
-            // hpc-w-burst-h, has 4765 requests a cycle. rad-as has the longest pauses: 900 requests a cycle.
+            // The end may cut off a burst, which shifts the mean by one cycle at most. Requests a cycle: hpc-w-burst-h
+            // 4765, msn-befs 2310, the other presets named "burst" up to 477, all others below 900.
             let cycle = match name {
                 "hpc-w-burst-h-like" => 4765.0,
                 _ if name.contains("burst") => 477.0,

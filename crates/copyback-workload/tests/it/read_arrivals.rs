@@ -59,8 +59,8 @@ fn an_error_numbers_the_request_that_arrives_too_late() {
 
 #[test]
 fn two_poisson_processes_have_their_rates_and_know_nothing_of_each_other() {
-    // Two Poisson processes of 300 and 700 a second are one of 1000 of which each request reads with probability 0.3:
-    // 100 s of it, bounds are five standard errors.
+    // Two Poisson processes of 300 and 700 a second add up to one of 1000 a second. Each of its requests reads with
+    // probability 0.3. The test takes 100 s of it; bounds are five standard errors.
     let all = requests(100_000, &apart("kind = \"poisson\", rate = 300", "kind = \"poisson\", rate = 700"));
     let (reads, writes) = (times(&all, true), times(&all, false));
     assert!((reads.len() as f64 - 30_000.0).abs() < 5.0 * (100_000.0_f64 * 0.3 * 0.7).sqrt(), "{}", reads.len());
@@ -111,7 +111,7 @@ fn reads_go_first_where_both_come_at_once() {
 
 #[test]
 fn bursts_that_start_apart_stay_apart() {
-    // Bursts of 1 s, each 4 s: writes from 0 s on, reads from 2 s on.
+    // Bursts of 1 s, one every 4 s: writes from 0 s on, reads from 2 s on.
     let bursts = "kind = \"on-off\", burst = \"1 s\", rate = 100, burst_rate = 400";
     let all = requests(20_000, &apart(&format!("{bursts}, start = \"2 s\""), bursts));
     let phase_s = |time_ns: &u64| time_ns / 1_000_000_000 % 4;

@@ -122,7 +122,7 @@ fn blkparse_lines_without_data_ask_for_nothing() {
     let (read, notes) = rows(content);
     let device = (259 << 20) | 2;
     assert_eq!(read, [(0, Op::Write, 1_950_885_314 * 512, 4096, device), (7000, Op::Read, 4096, 4096, device)]);
-    // As many events are issued as completed, so that no note says that few are; one of those issued is a flush.
+    // Two issued events and one completed event move data, so no note says that few do. One issued event is a flush.
     assert_eq!(notes.len(), 3, "{notes:?}");
     assert!(notes[2].starts_with("1 flush left out"), "{notes:?}");
     let (completed, _) = read_with(content, |spec| spec.event = Some(BlockAction::Completed)).unwrap();
@@ -186,7 +186,7 @@ fn biosnoop_arrives_when_it_was_issued() {
         0.000200    kworker/u8:1   12     xvdb      R 8          512       0.10\n\
         0.000300    x              12     xvdb      R 0          0         0.10\n";
     let (read, notes) = rows(bcc);
-    // Issued at -500 us and at 100 us; completed 700 us apart less.
+    // Completed at 0 and 200 us, and issued at -500 us and 100 us: 600 us apart.
     assert_eq!(read, [(0, Op::Write, 8192, 4096, 0), (600_000, Op::Read, 4096, 512, 1)]);
     assert_eq!(notes[0], "format `biosnoop`");
     assert!(notes.contains(&"device 1 is `xvdb`".to_owned()), "{notes:?}");
@@ -194,9 +194,9 @@ fn biosnoop_arrives_when_it_was_issued() {
         1.500000    a b c          7       sda     WS 8          512     0.100   0.250\n\
         1.500001    a              7       sda     FF -1         0       0.100   0.250\n\
         1.500250    a              7       sda     DS 0          4096    0.100   0.250\n";
-    // What the requests queued for is not the device's.
+    // QUE(ms), the time in the host's queues, is no part of the latency.
     assert_eq!(rows(libbpf).0, [(0, Op::Write, 4096, 512, 0), (250_000, Op::Trim, 0, 4096, 0)]);
-    // The kernel named no disk, between a process' name of one word, or of two, and the operation.
+    // The last two lines have no disk. One has a process' name of one word, the other a name of two words.
     let without_disk = b"TIME(s)     COMM           PID     DISK    T  SECTOR     BYTES   LAT(ms)\n\
         1.500000    a              7       sda     W  8          512     0.250\n\
         1.500250    b              7               R  8          512     0.250\n\
@@ -236,7 +236,7 @@ fn formats_that_are_not_read_are_named_and_refused() {
     }
     assert!(copyback_workload::not_read("oracleGeneral").unwrap().0.contains("neither whether it reads or writes"));
     assert!(copyback_workload::not_read("msr").is_none());
-    // An object whose next request would lie before it is none of that format, and the bytes stay unknown.
+    // In that format, the next request of an object is later in the file: these bytes are of no known format.
     let other = [record(0, 7, 4096, 2), record(0, 9, 512, 1)].concat();
     assert!(error(&other).message.contains("fits no known format"));
 }

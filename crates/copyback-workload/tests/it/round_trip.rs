@@ -15,7 +15,7 @@ fn read(spec: &WorkloadSpec) -> Result<Vec<Request>, Error> {
     Ok(requests)
 }
 
-/// What a format cannot keep is left out of what is written to it.
+/// The request as a format keeps it: what the format cannot hold is removed, replaced or rounded.
 fn kept(format: WriteFormat, mut request: Request) -> Request {
     let unit_ns = match format {
         WriteFormat::Msr => 100,
@@ -111,7 +111,7 @@ proptest! {
     }
 }
 
-/// The own format, its table as text, and the own format again: the same to the byte.
+/// A trace in the project's own format, converted to CSV and back, is the same to the byte.
 #[test]
 fn a_table_as_text_keeps_everything() {
     let folder = tempfile::tempdir().unwrap();
@@ -147,7 +147,7 @@ fn a_table_as_text_keeps_everything() {
             "{table}"
         );
         assert_eq!(convert("table.csv", "again", WriteFormat::Parquet), std::fs::read(&own).unwrap());
-        // In other hands a comment may be lost: the first request arrives at zero then, as in any table.
+        // Another program may drop the comment. The first request then arrives at zero, as in any table.
         std::fs::write(folder.path().join("bare.csv"), table).unwrap();
         assert_eq!(read(&WorkloadSpec::of_trace(folder.path().join("bare.csv"))).unwrap()[0].arrival_ns, 0);
     }
@@ -217,7 +217,7 @@ fn a_table_keeps_the_names_of_devices() {
     assert_eq!(names(&to), expected);
 }
 
-/// fio takes the waits of version 2 otherwise than its manual says: who writes them is told so, as who reads them.
+/// fio reads the waits of version 2 differently from its manual. A note says so when they are written and when read.
 #[test]
 fn written_waits_have_the_note_of_read_ones() {
     let folder = tempfile::tempdir().unwrap();

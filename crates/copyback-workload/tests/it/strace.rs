@@ -1,4 +1,4 @@
-//! Does the reader of strace's output take what says where data move, and name what does not?
+//! Does the reader of strace's output take the calls that state an offset, and name other calls that move data?
 
 use crate::common::{corpus, error, rows};
 use copyback_workload::Op;
@@ -94,7 +94,7 @@ fn strace_with_calls_that_never_ended() {
 fn strace_with_vectors_and_calls_that_say_no_place() {
     let (read, notes) = rows(&corpus("strace/vectors-and-others.txt"));
     assert_eq!(read, [(0, Op::Write, 8192, 4097, 0), (50_000, Op::Read, 0, 512, 0)]);
-    // The write to a pipe is none of a file, and the call that failed moved nothing.
+    // The write to a pipe is no write to a file, and the call that failed moved nothing.
     let left_out = "2 calls that move data left out (io_submit 1, write 1)";
     assert!(notes.iter().any(|note| note.starts_with(left_out)), "{notes:?}");
     let without = error(b"1 0.1 write(3, \"x\", 4096) = 4096\n1 0.2 fsync(3) = 0\n");

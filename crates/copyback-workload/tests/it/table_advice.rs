@@ -97,8 +97,8 @@ fn advised_units_are_those_of_names_and_values() {
     assert!(help.contains("no key has the unit of `page`, `size (MB)`: convert it to bytes"), "{help}");
 }
 
-/// Each suggestion reads its rows, possibly with the meanings of operations that it asks for; without one that does,
-/// none is made up.
+/// Suggested columns read the rows of their table, possibly with the meanings of operations that the help asks for. If
+/// no columns do, none are suggested.
 #[test]
 fn what_cannot_be_known_is_not_suggested() {
     let (columns, read, _) = read_as_advised("# ts_ms volume opcode lba nblocks\n1000 7 R 2048 8\n1001 7 W 4096 16\n");

@@ -125,7 +125,7 @@ fn parquet_of_which_no_column_says_when_requests_arrive_is_refused() {
     assert!(refused.message.contains("row 2: its arrival_ns is `soon`, and no date such as"), "{refused}");
 }
 
-/// A date that is none, or is written otherwise, is named with its place.
+/// The error for a date that does not exist, or has another form, names its value and its line.
 #[test]
 fn wrong_dates_are_named() {
     for value in

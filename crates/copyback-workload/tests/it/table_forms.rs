@@ -1,4 +1,4 @@
-//! Are tables read without a header, behind a comment's sign, with operations and times of other kinds?
+//! Are tables read without a header, with a header in a comment, and with other operations and forms of times?
 
 use crate::common::{Row, corpus, error, read_with, rows};
 use copyback_workload::Op;
@@ -78,7 +78,7 @@ fn settings_stand_in_for_a_header() {
     let (rows, notes) = read(&format!("t,rw,lba,len\n{content}"), ordered("time_us,op,offset,length"));
     assert_eq!(rows, EXPECTED);
     assert!(notes.iter().any(|note| note.contains("its first line was taken for a header")), "{notes:?}");
-    // Names of keys that other keys mention are those columns' own.
+    // A name in `order` that another key mentions is that key's column, even if it is also the name of a key.
     let own = ColumnNames {
         order: Some(["offset", "kind", "at", "n"].map(str::to_owned).to_vec()),
         arrival_us: Some("at".to_owned()),
@@ -145,7 +145,7 @@ fn a_header_may_have_short_names() {
     let named = ColumnNames { device: Some("offset".into()), ..ColumnNames::default() };
     let text = "time_us,op,offset,sector,length\n0,W,0,0,4096\n10,R,0,8,4096\n";
     assert_eq!(read(text, |spec| spec.columns = Some(named)).0, EXPECTED);
-    // What is missing is told by what is there.
+    // If no column can have the missing field, the help suggests no order.
     let lacking = error(b"time_us,op,offset\n0,W,0\n");
     assert!(lacking.message.contains("it has no column for the length"), "{lacking}");
     assert!(!lacking.help.unwrap().contains("--columns"), "no column can have it");
@@ -212,8 +212,8 @@ fn arrival_times_may_be_dates() {
     assert!(wrong.message.contains("dates are written as 2026-11-26T17:02:07.5Z"), "{wrong}");
 }
 
-/// Dates say that they are dates, whatever unit their column's name leaves open; several columns of times do not say
-/// which of them counts.
+/// A column of dates needs no unit in its name. A column of numbers does, and a table with dates must have all other
+/// columns.
 #[test]
 fn a_column_of_dates_needs_no_unit() {
     let second = 1_000_000_000;

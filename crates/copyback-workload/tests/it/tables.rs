@@ -64,7 +64,7 @@ fn csv_in_other_units_and_under_other_names() {
     assert_eq!(rows(names, keys), [(0, Op::Write, 4096, 8192, 0), (7, Op::Read, 0, 512, 0)]);
     assert_eq!(rows(names, &keys.replace("arrival_ns", "arrival_us"))[1].0, 7000);
     assert_eq!(rows(names, &format!("format = \"csv\"\n{keys}")).len(), 2);
-    // Without a word on the names the message says which there are, and the remedy which word.
+    // If no setting names the columns, the message lists those of the file, and the help states the settings.
     let (message, help) = refused(names, "");
     assert!(
         message.contains("with the columns `ts`, `rw`, `lba`, `size`; it lacks `arrival_ns` (the arr"),
@@ -142,8 +142,8 @@ fn a_request_ends_at_the_last_byte_that_64_bits_count_or_before() {
     assert!(message.contains("line 2: its offset_sectors is 36028797018963968, too much for 64 bits"), "{message}");
 }
 
-/// pandas writes floating-point numbers below 0.0001 with an exponent, and whole ones of a column that once lacked a
-/// value with a decimal.
+/// pandas writes floating-point numbers below 0.0001 with an exponent. It writes whole numbers with a decimal if their
+/// column once lacked a value.
 #[test]
 fn csv_as_pandas_writes_numbers() {
     let content =
@@ -188,7 +188,7 @@ fn a_table_is_not_taken_for_another_format() {
     assert_eq!(rows(content, ""), expected, "its header says nanoseconds");
 }
 
-/// The rows are those of Tencent's format, and leaving out the header would take them for it.
+/// Without its header, the table would be read as Tencent's format: the advice must not be to leave the header out.
 #[test]
 fn a_header_of_other_names_is_not_left_out_by_advice() {
     let (message, help) = refused(b"ts,lba,len,rw,disk\n1,8,128,1,0\n2,8,128,0,0\n", "");
@@ -268,8 +268,8 @@ fn parquet_of_devices_by_name_and_of_other_operations() {
     assert!(refused(&content, &order).0.contains("the columns of a Parquet file have names of their own"));
 }
 
-/// Numbers are read column by column, and rows with texts or nulls one by one. Lengths are above the sign bit; a wrong
-/// row is named by its number in both ways.
+/// Numbers are read column by column, and rows with texts or nulls one by one. Two lengths exceed the largest signed
+/// number of 32 bits; a wrong row is named by its number in both ways.
 #[test]
 fn numbers_and_texts_are_the_same_requests() {
     let file = |lengths: &'static [i32], op: &str, words: Values, null: Option<&[i16]>| {
@@ -397,7 +397,7 @@ fn parquet_that_is_wrong_says_so_and_is_not_said_to_be_cut_off() {
     assert_eq!(rows(&named, "columns.offset_sectors = \"lba\""), EXPECTED);
 }
 
-/// A file of two requests, 700 apart in a column of whole numbers that its writer notes something of.
+/// A file of two requests, 700 apart in a column of whole numbers, with a note of the writer in its metadata.
 fn of_durations(name: &str, key: &str, note: &str) -> Vec<u8> {
     let time = format!("required int64 {name}");
     let columns = [
@@ -409,7 +409,7 @@ fn of_durations(name: &str, key: &str, note: &str) -> Vec<u8> {
     noted(&columns, &PLAIN, Some((key, note)))
 }
 
-/// Durations are plain numbers in Parquet, and only what pandas notes says what they count.
+/// Durations are plain numbers in Parquet, and only pandas' metadata states their unit.
 #[test]
 fn durations_of_pandas_are_read_in_their_own_unit() {
     let note = |name: &str, kind: &str| {
@@ -440,7 +440,7 @@ const SCHEMA_OF_POLARS: &str = "\
     dGVzAAAAAOz///8sAAAAIAAAABgAAAABFAAAEAASAAQAEAARAAgAAAAMAAAAAAD8////BAAEAAIAAABvcAAA7P///zAAAAAgAAAA\
     GAAAAAESAAAQABIABAAQABEACAAAAAwAAAAAAPr///8CAAYABgAEAAoAAABhcnJpdmFsX25zAA==";
 
-/// One of pyarrow: `arrival_s` holds durations in seconds.
+/// The schema of a file that pyarrow wrote: `arrival_s` holds durations in seconds.
 const SCHEMA_OF_PYARROW: &str = "\
     /////ygBAAAQAAAAAAAKAAwABgAFAAgACgAAAAABBAAMAAAACAAIAAAABAAIAAAABAAAAAQAAADAAAAAhAAAAEAAAAAEAAAAYP//\
     /wAAAQIQAAAAIAAAAAQAAAAAAAAADAAAAGxlbmd0aF9ieXRlcwAAAADI////AAAAAUAAAACY////AAABAhAAAAAoAAAABAAAAAAA\
@@ -448,7 +448,7 @@ const SCHEMA_OF_PYARROW: &str = "\
     AAQABAAAABAAFAAIAAYABwAMAAAAEAAQAAAAAAABEhAAAAAgAAAABAAAAAAAAAAJAAAAYXJyaXZhbF9zAAYACAAGAAYAAAAAAAAA\
     AAAAAA==";
 
-/// The same of Arrow's, whose schema stands beside the numbers: polars' durations count microseconds unless told.
+/// Arrow's schema in the file's metadata states the unit of durations; polars' default is microseconds.
 #[test]
 fn durations_of_arrow_are_read_in_their_own_unit() {
     let file = |name: &str, schema: &str| of_durations(name, "ARROW:schema", schema);

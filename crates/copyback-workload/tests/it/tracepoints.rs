@@ -63,7 +63,7 @@ fn the_tracer_blk_with_and_without_the_columns_of_blkparse() {
 
 #[test]
 fn commands_of_ufs() {
-    // Blocks of 4 KiB in kernels that call it `send_req`, sectors before.
+    // Addresses count blocks of 4 KiB in kernels that print `send_req`, and sectors in older kernels.
     let (read, notes) = rows(&corpus("tracepoints/atrace-ufs.txt"));
     let first = 0xfff << 20;
     let expected = [
@@ -128,7 +128,7 @@ fn biosnoop_with_a_pattern_and_a_time_of_day() {
     assert!(notes.iter().any(|note| note.ends_with("1 later day")), "{notes:?}");
 }
 
-/// A line of each tool, with whatever else a file of it has.
+/// Each file has the lines of one tool: requests, and the lines that the tool prints between them.
 #[test]
 fn each_file_of_the_corpus_has_its_requests() {
     for (name, format, requests) in [
@@ -217,7 +217,8 @@ fn what_is_left_out_is_counted() {
     said(iosnoop, 1, &["1 flush left out", "1 request without data left out"]);
 }
 
-/// A zone append is a write. Commands that are none, such as `N`, are counted, flushes as before.
+/// A zone append is read as a write. Commands that are no read, write or trim, such as `N`, are left out and counted.
+/// Flushes are counted separately.
 #[test]
 fn zone_appends_and_other_commands() {
     let left_out = |notes: &[String], count: &str| {

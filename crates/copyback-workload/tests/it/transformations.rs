@@ -60,8 +60,8 @@ fn beyond_the_capacity() {
     assert!(run("beyond_capacity = \"reject\"", 512).unwrap_err().message.contains("all 4"));
 }
 
-/// The trace has four requests of two devices within 4 us, of which the last ends at 55,296 and none but the first and
-/// the third is aligned to 4 KiB.
+/// The trace has four requests of two devices within 4 us. The last request ends at byte 55,296. Only the first and the
+/// third are aligned to 4 KiB.
 #[test]
 fn settings_that_leave_every_request_as_it_was_are_noted() {
     for (keys, capacity_bytes, key) in [

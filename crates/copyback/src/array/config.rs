@@ -159,9 +159,7 @@ impl ArrayConfig {
         {
             notes.push("`array.partial` has no effect: no write covered a part of a stripe".to_owned());
         }
-        // Reads before writes avoid drives that collect, too, and are not counted among these.
-        let detours = totals.gc_aware_reads + totals.gc_aware_waits + totals.reads_before_writes;
-        if self.gc_aware_reads && detours == 0 {
+        if self.gc_aware_reads && totals.gc_aware_reads + totals.gc_aware_waits == 0 {
             notes.push("`array.gc_aware_reads` has no effect: no read met a drive that collected".to_owned());
         }
         notes

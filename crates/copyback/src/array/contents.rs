@@ -145,14 +145,14 @@ impl Contents {
     /// Draws the values that an operation writes to members of data: once, when the first of its writes begins.
     fn decide(&mut self, operation: &Operation, id: OperationId) {
         if self.known.entry(id.0).or_default().written.is_empty() {
-            let stripe_bytes = self.layout.unit_bytes();
+            let unit_bytes = self.layout.unit_bytes();
             for member in operation.wanted.iter() {
                 let unit = operation.stripe * u64::from(self.layout.data()) + u64::from(member);
-                let [from, to] = operation.bytes.map(|b| b.clamp(unit * stripe_bytes, (unit + 1) * stripe_bytes));
+                let [from, to] = operation.bytes.map(|b| b.clamp(unit * unit_bytes, (unit + 1) * unit_bytes));
                 let mut changes = Vec::new();
                 for cell in self.cells(operation) {
-                    let start = unit * stripe_bytes + cell * self.grain_bytes;
-                    let end = (start + self.grain_bytes).min((unit + 1) * stripe_bytes);
+                    let start = unit * unit_bytes + cell * self.grain_bytes;
+                    let end = (start + self.grain_bytes).min((unit + 1) * unit_bytes);
                     let is_touched = from < end && to > start;
                     changes.push(match (is_touched, from <= start && to >= end, operation.kind) {
                         (false, ..) => Change::None,

@@ -221,7 +221,7 @@ impl Volume {
         }
     }
 
-    /// A part of a write completed. If its reads are complete, the writes that waited for them begin.
+    /// A part of an operation that holds its stripe completed. The writes that waited for this part begin.
     pub(super) fn on_stripe_part_end(&mut self, part: &DriveRequest, now_ns: u64) {
         let id = part.operation;
         if let Some(contents) = &mut self.contents {

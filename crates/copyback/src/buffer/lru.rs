@@ -12,8 +12,9 @@
 //! - `size` (default `"1 MiB"`): capacity for data, a flash page at least.
 //! - `latency` (default `"1 us"`): time of an access to the buffer. Writes pay it, and so do reads of units with data:
 //!   data from flash passes through the buffer's memory on its way to the host. It is not kept there.
-//! - `low_water` (default 1): once pages must be evicted, eviction continues until the buffer's content, without
-//!   waiting units, is at most this share of `size`. At most one page for each plane is on its way at once.
+//! - `low_water` (default 1): once pages must be evicted, eviction continues until the units that are not on their way
+//!   to flash, waiting units included, are at most this share of `size`. At most one page for each plane is on its way
+//!   at once.
 //! - `idle_after` (default: none): after this time without a request, all pages are evicted, at most one for each plane
 //!   at once, until the next request arrives.
 

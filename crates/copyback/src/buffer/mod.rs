@@ -374,8 +374,8 @@ impl Buffer {
         self.is_idle = false;
     }
 
-    /// Sends on their way the next pages that are evicted together. Returns none if all pages are on their way already,
-    /// or if the policy waits for more pages.
+    /// Starts the next eviction, and returns its pages. Returns none if all pages are on their way to flash already, or
+    /// if the policy waits for more pages.
     pub fn next_set(&mut self) -> Set {
         if self.pages.is_all_leaving() {
             return Set::default();
@@ -386,7 +386,7 @@ impl Buffer {
         set
     }
 
-    /// Sends on their way pages that will be written to this die: the least recently used ones, as many as fit into
+    /// Starts an eviction of pages that will be written to this die: the least recently used ones, as many as fit into
     /// this many units.
     pub fn take_set(&mut self, die: DieId, units_max: u32) -> Set {
         self.policy.list_of_die(die).map_or_else(Set::default, |list| self.pages.take_within(list, units_max))
@@ -398,7 +398,7 @@ impl Buffer {
         self.pages.ended(first, units, others);
     }
 
-    /// Forgets units that were trimmed. Data on its way to flash already goes there.
+    /// Forgets units that were trimmed. Data that is already on its way to flash is still written.
     pub fn trim(&mut self, first: LogicalUnit, units: u32) {
         self.pages.trim(first, units);
     }

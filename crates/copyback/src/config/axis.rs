@@ -39,11 +39,12 @@ pub struct Axis {
     pub choices: &'static [Choice],
 }
 
-/// Writes an axis' registry. Most axes have a macro around this one. That of an axis whose policies are called in a
-/// run also writes the enum of these policies, and `enum_dispatch` the matches that pass a call on to the policy. Its
-/// limits: each method of the trait has `self` and no inline attribute (all get `#[inline]`), and each row has a type
-/// of its own. The attribute stands above the rows, and the macro passes it on as two tokens, `$hash $dispatch`: the
-/// names that `enum_dispatch` writes have the hygiene of the attribute, which must be that of the variants' names.
+/// Writes an axis' registry. Most axes have a macro around this one. If policies of the axis are called in a run, that
+/// macro also writes the enum of these policies, and `enum_dispatch` writes the matches that pass a call on to the
+/// policy. `enum_dispatch` has limits: each method of the trait has `self` and no inline attribute (all get
+/// `#[inline]`), and each row has a type of its own. Its attribute stands above the rows, and the macro passes it on as
+/// two tokens, `$hash $dispatch`: the names that `enum_dispatch` writes have the hygiene of the attribute, and the
+/// names of the variants need the same.
 ///
 /// This macro writes `Config` (the user's text: `policy = "name"` and that policy's parameters) and the list of its
 /// pages. A row reads `"name" => module: Variant`; the module holds `Params`, with a default for each.

@@ -19,7 +19,7 @@ pub struct Device<'a> {
     pub commands: &'a CommandsConfig,
 }
 
-/// Shape of the flash: how many of each part the part above it holds. `[geometry]`
+/// Shape of the flash: the number of each part in the next larger part. `[geometry]`
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GeometryConfig {

@@ -54,7 +54,7 @@ pub enum Role {
 }
 
 impl Role {
-    /// Whether it transfers data from flash.
+    /// Whether it reads flash, except for a relocation: requests of relocations have their own queue.
     #[inline(always)]
     pub fn is_read(self) -> bool {
         matches!(self, Self::Read | Self::UpdateRead | Self::MapRead | Self::ParityRead | Self::Rebuild)

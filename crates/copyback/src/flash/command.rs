@@ -158,7 +158,8 @@ impl Rules {
             && (!self.commands.same_block || geometry.block_offset(block_a) == geometry.block_offset(block_b))
     }
 
-    /// Stops the run on a command that the device would refuse. It is independent of the composition of commands.
+    /// Stops the run on a command that the device would refuse. This check does not depend on the code that
+    /// composes commands.
     ///
     /// # Panics
     /// With the rule that is broken.

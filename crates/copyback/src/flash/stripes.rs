@@ -1,8 +1,9 @@
 //! The location of the members of a stripe: index arithmetic, no state.
 //!
-//! Logical pages are divided into groups of one page fewer than there are channels. The units of one offset in the
-//! pages of a group are a stripe. Its parity unit has the same offset in the group's page of parity; these pages follow
-//! the host's pages. From group to group, the parity's channel decreases by one, and the data rotates with it.
+//! Logical pages are divided into groups. A group has one logical page fewer than the drive has channels. The units of
+//! one offset in the pages of a group are a stripe. Its parity unit has the same offset in the group's page of parity;
+//! these pages follow the host's pages. From group to group, the parity's channel decreases by one, and the data
+//! rotates with it.
 
 use super::geometry::Geometry;
 use crate::sim::fastdiv::FastDiv;

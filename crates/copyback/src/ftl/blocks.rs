@@ -25,7 +25,7 @@ pub enum BlockState {
     Free,
     /// Being filled.
     Open,
-    /// Full; a candidate for collection.
+    /// Takes no more data, because it is full or, with log blocks, was closed early; a candidate for collection.
     Closed,
     /// Being collected.
     Victim,

@@ -346,8 +346,8 @@ impl Ftl {
     }
 
     /// Programs a page with moved data. A move whose unit was written or trimmed meanwhile is dropped: its location
-    /// holds stale data from the start. `write_point` selects the plane's open block. Units in `merged` hold new data
-    /// of the host.
+    /// holds stale data from the start. `write_point` selects the plane's open block. `merged`: how many of the moves
+    /// are programmed with new data of the host.
     ///
     /// # Panics
     /// When the plane has no page left, or the page no room for the moves.

@@ -101,7 +101,7 @@ totals! {
         reads_before_writes,
         /// Writes of parity, or of second and further copies.
         redundant_writes,
-        /// Reads of stripes that were rebuilt because a drive has failed.
+        /// Reads that were rebuilt because a drive has failed.
         degraded_reads,
         /// Reads that were rebuilt or went to a mirror because their drive collected.
         gc_aware_reads,

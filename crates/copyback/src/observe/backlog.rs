@@ -40,7 +40,7 @@ pub struct Trend {
 }
 
 impl Backlog {
-    /// A request arrives at its own time, after the first one.
+    /// A request arrives at `arrival_ns`, not before the first one.
     #[inline(always)]
     pub fn arrive(&mut self, arrival_ns: u64) {
         if self.first_ns == u64::MAX {
@@ -86,8 +86,8 @@ impl Backlog {
         self.count(which, at_ns);
     }
 
-    /// The trend from a time to the last arrival: afterwards their number can only fall. `None` if this is too short
-    /// for the intervals, or for a trend.
+    /// The trend of outstanding requests from a time to the last arrival: afterwards, their number can only fall.
+    /// `None` if this part is too short for the intervals, or for a trend.
     pub fn trend(&self, from_ns: u64) -> Option<Trend> {
         let first_ns = Some(self.first_ns).filter(|first_ns| *first_ns <= self.last_ns)?;
         // Ends of intervals in the part: interval `at` ends where the next one begins.

@@ -1,4 +1,4 @@
-//! The counters of a drive. Only the drive raises them, and they only grow, except when a measured part begins.
+//! The counters of a drive. Only the drive changes them; extremes begin again when a measured part begins.
 
 use super::report::{FlashWork, GcEvent};
 use crate::flash::command::{Command, FlashOp, Source};
@@ -386,8 +386,7 @@ impl Counters {
         }
     }
 
-    /// A block was collected at once, or a row of blocks: this many pages read, and units of this many pages
-    /// programmed.
+    /// A block, or a row of blocks, was collected at once: pages read, pages programmed, units moved, blocks erased.
     pub fn on_timeless_collection(&mut self, pages_read: u32, pages_programmed: u32, units: u32, blocks: u32) {
         self.work.gc_page_reads += u64::from(pages_read);
         self.work.gc_page_programs += u64::from(pages_programmed);

@@ -4,9 +4,10 @@
 //! own state of registers, buses and pages, and computes every time from the device's description, by its own formulas.
 //! It shares nothing with the code that composes commands and times them; so it can detect errors of that code.
 //!
-//! Source of the rules: ONFI 5.1, read, page program, block erase, copyback, multi-plane and cache operations; which of
-//! them a device has, and how it pairs planes, is its description's `[commands]`. A die works on one command at a time:
-//! a second one of the same type may begin through the cache register.
+//! Source of the rules: ONFI 5.1, read, page program, block erase, copyback, multi-plane and cache operations. The
+//! table `[commands]` of a device states which of them it has, and how it pairs planes. A die works on one command at a
+//! time, except: a second one of the same type may begin through the cache register; a program may go beside a read, in
+//! registers in which no page waits; a read may go while a program or an erase is suspended.
 //!
 //! State: of each channel, the time until which it carries a transfer; of each die, up to two current commands and the
 //! time until which its array works; of each block, its number of programmed pages. A page that the drive skips counts
@@ -352,7 +353,7 @@ impl ProtocolChecker {
     /// The array of a die begins a command, and will end it.
     ///
     /// # Panics
-    /// When it is busy, not all is in, or the time wrong.
+    /// If the array is busy, if cycles or data are not in yet, or if the time is wrong.
     pub fn on_array(&mut self, die: u32, place: usize, start_ns: u64, end_ns: u64) {
         let d = &self.dies[die as usize];
         let flight = self.flight(die, place);

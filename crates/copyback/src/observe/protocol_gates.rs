@@ -172,7 +172,7 @@ fn data_leaves_after_the_array_is_done_and_once() {
 
 #[test]
 fn a_die_works_on_one_command_at_a_time() {
-    // The erase ends; a read waits for its data, too.
+    // An erase ends with the array's work; a read ends when its data has left.
     gate(Invariant::OnfiOneCommand, |w, early_ns| {
         w.on_command(0, 0, 0, Erase, &[page(0, 1, 0)]);
         w.on_transfer(0, 0, Carries::Cycles, 0, CYCLES_NS);

@@ -26,8 +26,8 @@ pub const RANGE_MAX: f64 = 0.20;
 pub const SLOPE_MAX: f64 = 0.10;
 /// Rounds after which a preconditioning gives up.
 pub const ROUNDS_MAX: u32 = 25;
-/// Least number of erased blocks in each round. With fewer, single victims determine a run's figures: the valid share
-/// of a victim varies by some 10 %, so the mean of ten varies by 3 %, far from the limits.
+/// Least number of erased blocks in a round, on average. With fewer, single victims determine a run's figures: the
+/// valid share of a victim varies by some 10 %, so the mean of ten varies by 3 %, far from the limits.
 pub const ERASES_MIN: u64 = 10;
 
 /// A figure over five rounds.
@@ -116,7 +116,7 @@ impl LastRounds {
 pub enum Verdict {
     /// All figures are steady, and the drives do not live on a reserve.
     Steady,
-    /// A figure still moves, or the drives live on a reserve.
+    /// A figure still moves, the drives live on a reserve, or they still work off a backlog from before.
     NotYet,
     /// The host wrote, and no block was erased: a drive that is still filling up.
     NoErase,
@@ -426,7 +426,7 @@ mod tests {
         assert!((reserve.buffered - 0.11).abs() < 1e-3 && (reserve.consumed - 0.11).abs() < 1e-3, "{reserve:?}");
     }
 
-    /// Steady figures need the spare space to be written once; a figure that moves needs less to be found.
+    /// A drive is steady only if its spare space was written once. Fewer writes can show that a figure still moves.
     #[test]
     fn a_drive_is_steady_only_after_its_spare_space_was_written() {
         let verdict = |amplification: [u64; ROUNDS], spare_units: u64| {

@@ -130,7 +130,7 @@ mod tests {
         bins.iter().map(row).collect()
     }
 
-    /// Events at 1,003, 1,017, 1,150 and 1,300: the last one ends the third bin and is none of it.
+    /// Events at 1,003, 1,017, 1,150 and 1,300: the last one is at the end of the third bin, and does not count in it.
     #[test]
     fn a_bin_has_what_ended_in_it_and_the_state_at_its_end() {
         let mut window = MeasureWindow::new(SPAN);

@@ -137,7 +137,7 @@ mod tests {
 
     #[test]
     fn a_window_is_as_slow_as_its_slowest_bins() {
-        // One of few is slower, and says nothing.
+        // The bin with few reads is slower, but does not count.
         let (slow, few) = ((10, 1_200, 90, 4.0), (9, 1_260, 100, 0.0));
         let report = WindowReport::of(&bins(&[(20, 100, 100, 0.0), slow, few, slow, (20, 100, 110, 0.0)]));
         assert_eq!((report.bins, report.small_read_mean_max_ns), (5, Some(120.0)));

@@ -36,7 +36,7 @@ pub struct DieLoad {
     pub is_plane_collecting: bool,
 }
 
-/// The planes that hold members of the same stripes, if addresses determine that, and are collected in turn.
+/// The planes that are collected in turn. If addresses determine planes, they hold members of the same stripes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Group {

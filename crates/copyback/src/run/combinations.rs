@@ -223,8 +223,8 @@ impl RunConfig {
         Ok(())
     }
 
-    /// A collection takes a slot of its die's window; if that is the only slot, no request waits at the die that could
-    /// preempt.
+    /// A collection takes a slot of its die's window; if that is the only slot, no request that could preempt waits at
+    /// the die.
     pub(super) fn check_window(&self) -> Result<(), KeyError> {
         if !self.preemption.lets_host_first() || self.admit.slots() > 1 {
             return Ok(());

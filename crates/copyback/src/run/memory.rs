@@ -31,6 +31,8 @@ impl RunConfig {
         let lists_units =
             matches!(self.precondition, PreconditionConfig::Aged { .. } | PreconditionConfig::SteadyState {});
         let (logical, mapped) = (u64::from(geometry.logical_units), u64::from(geometry.mapped_units));
+        // The newest write of each unit. Most runs make this table at some time.
+        let write_ordering = size_of::<u32>() as u64 * mapped;
         // Copies of each unit in pages that fill.
         let filling = if self.frontier.fill().is_some() { size_of::<u16>() as u64 * mapped } else { 0 };
         let has_buffer = self.buffer != crate::buffer::BufferConfig::default();
@@ -39,7 +41,7 @@ impl RunConfig {
             drive_bytes: Ftl::table_bytes(&geometry),
             packed_bytes: Ftl::packed_bytes(&geometry),
             preconditioning_bytes: if lists_units { 4 * logical } else { 0 },
-            run_bytes: filling + buffer + if self.frontier.keeps_hot_apart() { mapped } else { 0 },
+            run_bytes: write_ordering + filling + buffer + if self.frontier.keeps_hot_apart() { mapped } else { 0 },
             check_bytes: Shadow::table_bytes(&geometry),
         }
     }

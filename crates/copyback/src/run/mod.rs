@@ -33,6 +33,7 @@ use copyback_workload::tenants::OpenedTenant;
 use copyback_workload::units::exact_time;
 pub use preconditioning::Work;
 use simulation::{Setup, Simulation};
+use std::any::Any;
 
 pub use crate::host::TRANSACTIONS_MAX;
 pub use outcome::of as outcome_of;
@@ -100,9 +101,10 @@ pub enum RunError {
     /// The workload cannot be read.
     #[error("{0}")]
     Workload(copyback_workload::Error),
-    /// A request does not fit the drive.
+    /// A request does not fit its target: the drive, or the volume of an array.
     #[error(
-        "request {index} ({op} of {len_bytes} bytes at byte {offset_bytes}) ends beyond the drive's {capacity_bytes} bytes"
+        "request {index} ({op} of {len_bytes} bytes at byte {offset_bytes}) ends beyond the {capacity_bytes} bytes of \
+         its target (a drive or a volume)"
     )]
     BeyondCapacity {
         /// Its number, from 0.
@@ -113,7 +115,7 @@ pub enum RunError {
         offset_bytes: u64,
         /// Its length.
         len_bytes: u64,
-        /// The capacity of the drive.
+        /// The capacity of the drive or volume.
         capacity_bytes: u64,
     },
     /// A request names a drive that the run has not.
@@ -476,6 +478,11 @@ pub fn stop() -> ! {
     std::panic::resume_unwind(Box::new(Stopped))
 }
 
+/// Whether what was caught by `catch_unwind` comes from [`stop`].
+pub fn is_stop(caught: &(dyn Any + Send)) -> bool {
+    caught.is::<Stopped>()
+}
+
 /// Why a run unwound.
 enum Broken {
     /// The message of a panic.
@@ -494,10 +501,10 @@ impl Broken {
     }
 }
 
-/// Converts the end of a run, or a mistake of a supplied policy, to an error while the run is made. Panics go on.
+/// Converts a stop, or a mistake of a supplied policy, to an error while the run is made. Other panics go on.
 fn while_made<T>(work: impl FnOnce() -> Result<T, RunError>) -> Result<T, RunError> {
     std::panic::catch_unwind(std::panic::AssertUnwindSafe(work)).unwrap_or_else(|panic| {
-        if panic.is::<Stopped>() {
+        if is_stop(&*panic) {
             return Err(RunError::Stopped);
         }
         match panic.downcast_ref::<Fault>() {
@@ -510,7 +517,7 @@ fn while_made<T>(work: impl FnOnce() -> Result<T, RunError>) -> Result<T, RunErr
 /// Catches a broken invariant, which the engine reports by a panic.
 fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, Broken> {
     std::panic::catch_unwind(std::panic::AssertUnwindSafe(work)).map_err(|panic| {
-        if panic.is::<Stopped>() {
+        if is_stop(&*panic) {
             return Broken::Stopped;
         }
         if let Some(fault) = panic.downcast_ref::<Fault>() {

@@ -21,7 +21,7 @@ pub enum PreconditionConfig {
         /// Share of the logical capacity that is used.
         #[serde(default = "whole")]
         fill: f64,
-        /// Share of the filled units that is overwritten: the first units of it.
+        /// Share of the filled units that is overwritten, counted from the first unit.
         #[serde(default = "whole", skip_serializing_if = "is_whole")]
         footprint: f64,
         /// Overwrites, in multiples of the footprint. Without it, overwrites continue until write amplification is
@@ -34,8 +34,8 @@ pub enum PreconditionConfig {
     },
     /// SNIA Solid State Storage PTS: written in order twice, then at random in rounds, until write amplification is
     /// steady by the rule of the specification. Over five successive rounds, its range must be at most 20 % of its
-    /// mean, and its slope at most 10 %. Ten blocks must be erased in a round; otherwise a drive that does not collect
-    /// yet looks steady. A drive that is not steady after 25 rounds is refused.
+    /// mean, and its slope at most 10 %. On average, a round must erase ten blocks; otherwise a drive that does not
+    /// collect yet looks steady. A drive that is not steady after 25 rounds is refused.
     Snia {
         /// What a round writes, in multiples of the logical capacity (default 0.5). The specification's rounds are
         /// minutes of a drive's time; here no time passes.

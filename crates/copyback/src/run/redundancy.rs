@@ -49,7 +49,7 @@ impl RunConfig {
             other.geometry.blocks_per_plane = blocks_per_plane;
             other.geometry.check().is_ok() && other.check_room().is_ok()
         };
-        // A number rounded to hundredths, for messages.
+        // Messages have capacities in steps of about a hundredth of the drive's capacity.
         let step = (logical / 128).next_power_of_two().max(self.geometry.unit_bytes());
         let logical = logical / step * step;
         let steps = last_that(logical / step, |steps| fits(steps * step, self.geometry.blocks_per_plane));

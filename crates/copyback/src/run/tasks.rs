@@ -11,7 +11,7 @@ use crate::observe::report::Sample;
 use crate::tasks::gc::granularity::{GranularityConfig, GranularityPolicy};
 
 impl RunConfig {
-    /// Admission by task needs tasks: a collection that reserves its die bypasses windows.
+    /// To admit by task, collections must be admitted: one that reserves its die takes a slot without admission.
     fn check_distinguished_tasks(&self) -> Result<(), KeyError> {
         if !self.admit.distinguishes_tasks() || self.preemption.is_timeless() {
             return Ok(());
@@ -26,7 +26,7 @@ impl RunConfig {
         Err(KeyError::new("admit.policy", why).with_help(help))
     }
 
-    /// Whether no request of a collection ever enters a window while the host has one.
+    /// Whether no request of a collection enters a window before the host is done: it has neither share nor guard.
     pub(super) fn keeps_collection_out(&self) -> bool {
         matches!(&self.admit, AdmitConfig::Debit(p) if p.guard == 0) && self.admit.excludes(Source::GC)
     }

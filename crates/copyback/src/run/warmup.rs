@@ -27,7 +27,7 @@ pub enum Warmup {
 
 /// The word for [`Warmup::Steady`].
 const STEADY: &str = "steady";
-/// The host's writes in a round, as a divisor of the drives' capacity: the rounds of a preconditioning by the rule.
+/// Rounds in which the host writes the drives' capacity once: as `precondition.mode = "snia"` has them by default.
 const ROUNDS_PER_CAPACITY: u64 = 2;
 
 impl Warmup {
@@ -272,7 +272,7 @@ impl Unfinished {
                 let reserve = reserve.map(|reserve| reserve.change_text());
                 let other = || match steady.verdict {
                     Verdict::NotYet => "it still works off requests that were outstanding before".to_owned(),
-                    _ => "each round must erase 10 blocks and take some time".to_owned(),
+                    _ => "a round must erase 10 blocks on average, and each round must take some time".to_owned(),
                 };
                 shown.or(reserve).unwrap_or_else(other)
             }

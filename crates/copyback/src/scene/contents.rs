@@ -65,8 +65,8 @@ impl Contents {
     /// planes of a die are filled together.
     ///
     /// # Panics
-    /// If the blocks do not fit the drive, or hold more than it has logical pages for; if those of a row are not all
-    /// open, or all erased.
+    /// If the blocks do not fit the drive, or hold more than it has logical pages for; if the blocks of a row have
+    /// different numbers of programmed pages.
     pub fn new(config: &RunConfig, planes: &[&[Block]]) -> Self {
         let ftl = Ftl::new(&config.ftl(), 1);
         let g = &ftl.geometry;
@@ -94,7 +94,8 @@ impl Contents {
         contents
     }
 
-    /// Writes and erases all blocks of a plane, so that they can be opened in any order; the unit is never requested.
+    /// Writes and erases all blocks of a plane, so that they can be opened in any order. Returns the unit that was
+    /// written, which no request uses.
     fn wear(&mut self, plane: u32, rows: &[&[&[Block]]]) -> LogicalUnit {
         let row = rows[plane as usize];
         let blocks = self.ftl.geometry.blocks_per_plane;

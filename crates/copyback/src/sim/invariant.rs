@@ -71,7 +71,7 @@ invariants! {
     VictimEmpty Always "victim-empty" "only a victim is erased, and only when it has no valid unit";
     OneJob Always "one-job" "a plane has at most one job at a time, and a die at most as many waiting jobs as its queue holds";
     DieReservation Always "die-reservation" "a die reserved for a collection executes only commands of that collection, work of the host that may preempt it, and, while that collection executes a step on another die, moves of other collections";
-    PlaneExcluded Always "plane-excluded" "at the preemption point between the read and the program of a move, its page waits in a register of the plane: only requests that may preempt there use that plane";
+    PlaneExcluded Always "plane-excluded" "at the preemption point between the read and the program of a move, only requests that may preempt there use the plane of the collection";
     HardWatermark Always "hard-watermark" "below the hard watermark, no write preempts a collection; no read does either while a write of high priority waits, or if the preemption policy excludes all requests there";
     TimeExplained Always "time-explained" "the parts of a request's response time, and those of a command's, add up to the nanosecond";
     RequestOnce Always "request-once" "a request ends once";
@@ -100,7 +100,7 @@ invariants! {
     ProgrammedOnce Check "programmed-once" "a unit of flash is programmed once between erases";
     RowAligned Check "row-aligned" "if a drive is written in rows, all planes of a die are programmed up to the same page before each program";
     NothingLost Check "nothing-lost" "when a block is erased, the newest version of each unit that it held is programmed in another block";
-    OnfiOneCommand Check "onfi-one-command" "a busy die accepts one more command if the device supports it: one of the same type through the cache register, or, while a command is suspended, a read of a block that it does not change";
+    OnfiOneCommand Check "onfi-one-command" "a busy die accepts one more command: one of the same type through the cache register, or a read of a block that a suspended command does not change, if the device supports this; or a program beside a read whose first page has left, on planes whose registers hold no page of that read";
     OnfiAddress Check "onfi-address" "a command names one to four different planes of one die, at one page offset, with block offsets and plane pairs as the device requires";
     OnfiBus Check "onfi-bus" "a channel carries one transfer at a time";
     OnfiTransferTime Check "onfi-transfer-time" "a transfer takes the command cycles of its planes and the time of its bytes";

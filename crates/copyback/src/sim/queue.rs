@@ -1,7 +1,8 @@
 //! The event queue: one pending time for each of a fixed set of timers, and the earliest of them first.
 //!
-//! Each die, each channel, a drive's DRAM and its idleness, and a host have a timer. An event is therefore a timer and
-//! a time, and nothing is allocated. The order is total: earlier times first, then lower timers.
+//! Each die and each channel has a timer. A drive has further timers for its DRAM, idleness and alarms; the host and an
+//! array have their own timers. An event is therefore a timer and a time, and nothing is allocated. The order is total:
+//! earlier times first, then lower timers.
 //!
 //! Most events are ends: of a read, a program, a transfer. Ends of one kind mostly come a fixed time after they are
 //! scheduled, in the order in which they are scheduled. Each kind therefore has a ring; ends are appended to it, and it
@@ -163,7 +164,7 @@ impl EventQueue {
         Some(self.time_ns[timer.0 as usize]).filter(|&time_ns| time_ns != NEVER)
     }
 
-    /// Schedules `timer` at `time_ns`; its earlier event is cancelled.
+    /// Schedules `timer` at `time_ns`; its previous event, if one is pending, is cancelled.
     ///
     /// # Panics
     /// When the time has already passed: an effect may not precede its cause.
@@ -194,7 +195,7 @@ impl EventQueue {
         ring.append(key);
     }
 
-    /// Records the time of a timer, and cancels its earlier event.
+    /// Records the time of a timer, and cancels its previous event.
     #[inline(always)]
     fn expect(&mut self, timer: Timer, time_ns: u64) {
         hold!(time_ns >= self.now_ns, TimeOrder, "an event at {time_ns} ns was scheduled at {} ns", self.now_ns);

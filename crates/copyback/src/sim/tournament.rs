@@ -7,7 +7,7 @@ pub const NEVER: u64 = u64::MAX;
 /// the first.
 #[derive(Clone, Debug)]
 pub struct Tournament {
-    /// Matches, numbered from the final (1) on; the first round has the numbers `players / 2..players`.
+    /// Matches, numbered from the final (1) on; of `n` keys, the first round has the numbers `n / 2..n`.
     winners: Vec<u32>,
     /// The keys; their number is a power of two.
     keys: Vec<u64>,

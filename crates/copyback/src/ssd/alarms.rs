@@ -10,7 +10,7 @@ pub enum Alarm {
     FillLimit,
     /// Shares of tasks are to be updated.
     Shares,
-    /// A task has found something to do.
+    /// A background task has found something to do, or has set an alarm for this time.
     Background,
     /// Firmware has processed a request.
     FirmwareDone,

@@ -16,7 +16,7 @@ use super::gc::collection_scopes::CollectionScopes;
 use super::gc::gc_state::Collector;
 use super::gc::idle_collection::Idleness;
 use super::gc::job_table::JobTable;
-use super::gc::relocation_queues::Relocations;
+use super::gc::relocation_table::Relocations;
 use super::map::Translation;
 use super::map::data_map::DataMap;
 use super::map::hotness::Hotness;
@@ -151,7 +151,7 @@ fn data_map(config: &BackEndConfig<'_>, ftl: &Ftl, queues: &Queues, tracks_newes
     DataMap::new(newest, translation, hotness, queues)
 }
 
-/// The admission to dies; `combines`: whether a collection takes writes that wait for a page.
+/// The admission to dies; `combines`: whether writes that wait at a die share rows with a collection's moves.
 fn admission(config: &BackEndConfig<'_>, ftl: &Ftl, timers: Timers, combines: bool) -> Admission {
     let Timers { alarms, first } = timers;
     let geometry = &ftl.geometry;

@@ -46,7 +46,8 @@ impl BackEnd {
             let die = id.0;
             if d.waiting() > 0 || !self.flash.is_ready(id) || d.is_reserved() {
                 text += &format!(
-                    "die {die}: {} transactions wait, {} of them for space; {} of {} slots, reserved by {:?}, {} jobs wait, {}; ",
+                    "die {die}: {} transactions wait, {} of them for space; {} of {} slots are used; \
+                     the die is reserved by {:?}; {} jobs wait; {}; ",
                     d.waiting(),
                     d.waiting_for_space(),
                     self.admission.control.windows().used(id),
@@ -130,9 +131,9 @@ impl BackEnd {
         );
     }
 
-    /// Compares three counts of programmed units: from the fill levels and erases of blocks, from the translation
-    /// layer, and from commands. Skipped pages fill blocks without a program. Collection that takes no time issues no
-    /// commands.
+    /// Compares four counts of programmed units: from the fill levels and erases of blocks, from the translation layer,
+    /// from the work by purpose in the report, and from commands. Skipped pages fill blocks without a program.
+    /// Collection that takes no time issues no commands.
     fn check_programs(&self) {
         let (counts, programmed_before) = (self.counts(), self.records.before.units_programmed());
         let by_counts = counts.host_units + counts.moved_units + counts.padding_units;

@@ -37,7 +37,7 @@ enum FlashEvent {
     Loaded(DieId, ChannelId),
     /// A read's data begins to leave.
     Leaving(DieId),
-    /// The controller has polled the queue of a die.
+    /// The controller has polled the queue of a die, or the die has suspended its command.
     Poll(DieId),
     /// Another transfer ended.
     Transfer(ChannelId),
@@ -56,7 +56,7 @@ enum FlashEvent {
 ///
 /// | folder | from | to |
 /// |---|---|---|
-/// | `requests` | a sub-request | a transaction that knows what it needs first, and back to the request |
+/// | `requests` | a sub-request | a transaction with the reads that it depends on, and back to the request |
 /// | `map` | a transaction | its die, after the look-ups that a map in flash needs |
 /// | `admission` | a transaction at its die | a queue of the die, with a slot and, for a write, a page reserved |
 /// | `dies` | queues | commands, with addresses bound; a command's end back to its transactions |
@@ -67,8 +67,8 @@ enum FlashEvent {
 ///
 /// 1. An event of flash arrives: `BackEnd::on_event` identifies what ended.
 /// 2. Everything that this event completes ends, in this order: pages, transactions, steps, jobs (`dies::completion`).
-/// 3. Each transaction that ends admits others at once (`admission::transaction_end`). A job that ends first starts the
-///    collection that follows, then releases its slot (`gc::collection_course`, `release_job`).
+/// 3. Each transaction that ends admits others at once (`admission::transaction_end`). When a job ends, it starts the
+///    collection that follows, and then releases its slot (`gc::collection_course`, `release_job`).
 /// 4. The channel is granted to the next transfer.
 /// 5. Requests take the completions ([`super::Ssd::take_completion`]); a closed loop submits new requests.
 /// 6. `BackEnd::dispatch_ready` visits the marked dies, in the order in which they were marked. All arrivals of a

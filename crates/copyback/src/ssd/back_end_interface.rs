@@ -165,8 +165,8 @@ impl BackEnd {
         self.dies.reserved()
     }
 
-    /// Dies that are being collected: dies that running collections have reserved, and dies whose blocks relocations
-    /// move while other work goes on. Paused collections do not count.
+    /// Dies at background work: dies that running jobs have reserved, those of other tasks included, and dies with a
+    /// block under collection while other work goes on. Paused collections do not count.
     pub fn dies_collecting(&self) -> u32 {
         let keeps_die = |die: &&DieState| die.is_reserved() && !self.is_job_paused(die.reserved_by());
         let reserved = match self.is_ordered_to_pause() {

@@ -15,9 +15,9 @@ pub struct Reading {
     /// Work, including counts of the translation layer (padding units, skipped pages, dropped moves). These include the
     /// preconditioning.
     pub work: FlashWork,
-    /// Collection. Its longest collection and its most waiting reads are those since the previous reading.
+    /// Collection. Its longest collection and its most waiting reads are those since the current part of the run began.
     pub gc: GcTotals,
-    /// Writes of the buffer. The most planes in use are those since the previous reading.
+    /// Writes of the buffer. The most planes in use are those since the current part of the run began.
     pub evictions: EvictionTotals,
     /// Traffic of the map, if it is in flash.
     pub map: Option<MapTotals>,

@@ -17,8 +17,8 @@ pub(super) struct Settings {
     pub collection: CollectionSettings,
     /// Commands of the host that may follow each other through the cache register.
     pub follow: Follow,
-    /// Commands on a reserved die that may follow each other: of the host, and of a collection that lets the host go
-    /// first.
+    /// Commands on a reserved die that may follow a command of the host through the cache register: of the host, and of
+    /// a collection that lets the host go first.
     pub follow_shared: Follow,
     /// Requests of the host go to their dies at once: no address is looked up, and firmware takes no time.
     pub is_direct: bool,
@@ -74,7 +74,7 @@ pub(super) struct CollectionSettings {
     /// collection.
     pub hard_watermark: u32,
     pub hard_stops_all: bool,
-    /// Pages of a plane below which its collection starts.
+    /// The watermark of a plane below which its collection starts, in pages.
     pub watermark_pages: u32,
 }
 

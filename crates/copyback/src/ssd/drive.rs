@@ -117,7 +117,7 @@ impl Ssd {
         self.back_end.txns_live() >= TRANSACTIONS_MAX
     }
 
-    /// Reads or writes a sub-request of a request that began.
+    /// Reads, writes or trims a sub-request of a request that began.
     #[inline]
     pub fn submit(&mut self, id: RequestId, sub_request: SubRequest, op: Op, events: &mut EventQueue) {
         if self.back_end.host_side.buffer.is_some() {

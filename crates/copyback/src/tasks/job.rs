@@ -346,8 +346,8 @@ impl Job {
         self.moves[self.next..][..start + count].rotate_right(count);
     }
 
-    /// Pending moves after the next read, which ends at `end`. Empty unless the read crosses a multiple of `together`:
-    /// the caller prefetches that many at once.
+    /// Pending moves after the next read, which ends at `end`: at most twice `together`. Empty unless the read crosses
+    /// a multiple of `together`, so that the caller prefetches many moves at once.
     #[inline(always)]
     pub fn ahead(&self, end: usize, together: usize) -> &[Move] {
         if self.next / together == end / together {

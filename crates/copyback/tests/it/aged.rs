@@ -143,7 +143,7 @@ fn aligned(scheme: &str) -> RunConfig {
     config
 }
 
-/// Cost over two draws of the past: time of a freed page against one block's, and valid pages.
+/// Cost over two seeds of the preconditioning: time of a freed page against one block's, and valid pages.
 fn against_the_baseline(config: &RunConfig) -> (f64, f64) {
     let of_blocks = of_the_two_emptiest(PAGES);
     let baseline_ns = (of_blocks * MOVE_NS + ERASE_NS) / (f64::from(PAGES) - of_blocks);

@@ -72,8 +72,8 @@ fn everything_leaves_in_idle_time() {
     assert!(run_out(&idle, writes(&of), 1_004_000 + 1).flash.host_page_programs > 0);
 }
 
-/// Flash units programmed for each unit that the host wrote, over random writes of a unit each to a tenth of the
-/// capacity, after writes of `before` capacities.
+/// Flash units programmed for each unit that the host wrote. A tenth of the capacity is written at random, unit by
+/// unit, after `before` capacities.
 fn amplification(more: &str, before: u64, seed: u64) -> f64 {
     let config = config(&format!(
         "geometry = {{ page_size = \"16 KiB\", mapping_unit = \"4 KiB\", blocks_per_plane = 64, pages_per_block = 64 }}

@@ -71,8 +71,8 @@ fn pairs_are_the_same_with_any_number_of_units_in_a_page() {
     assert_eq!(whole, eighths);
 }
 
-/// Below its watermark a plane collects until it has reached another; or each write there starts at most one
-/// collection, as in SSDsim.
+/// Below its watermark a plane collects until it has reached the watermark at which it stops; or each write there
+/// starts at most one collection, as in SSDsim.
 #[test]
 fn collections_follow_each_other_or_each_waits_for_a_write() {
     // Two writes after the one that leaves the plane 2 free blocks, far apart.

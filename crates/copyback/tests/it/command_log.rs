@@ -178,7 +178,8 @@ fn the_drawing_is_the_one_that_was_reviewed() {
     let file = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("timeline.txt");
     let drawn = text::draw(&timeline, text::Scale::default());
     std::fs::write(&file, &drawn).expect("the build's folder can be written to");
-    assert!(drawn == include_str!("drawings/timeline.txt"), "{} is not tests/drawings/timeline.txt", file.display());
+    let reviewed = include_str!("drawings/timeline.txt");
+    assert!(drawn == reviewed, "{} is not tests/it/drawings/timeline.txt", file.display());
 }
 
 #[test]

@@ -22,7 +22,7 @@ fn drive() -> RunConfig {
     four_dies("trigger = { policy = \"watermark\", soft = 2 }")
 }
 
-/// Two writes and a read in turn, so far from each other.
+/// Two writes and a read in turn, `gap_ns` apart.
 fn mix(units: u64, requests: u64, gap_ns: u64) -> std::vec::IntoIter<Request> {
     let request = |i: u64| Request {
         arrival_ns: i * gap_ns,
@@ -90,8 +90,8 @@ fn a_request_costs_the_same_among_idle_drives() {
 /// - 7,558 since pages of reads that joined a collection may be held, and parity goes with collections that reserve
 ///   their dies;
 /// - 7,590 since reads of flash may pass through a buffer, and a request may end the run while it begins;
-/// - 7,596 since the host's loop and the kept commands have owners of their own (which of both costs the 6 is not
-///   known);
+/// - 7,596 since the host's loop and the kept commands have owners of their own (it is not known which of the two costs
+///   the 6);
 /// - 7,622 since a step that is in the array can give way to a read. Another 119 belong to the source of requests in
 ///   this file, which is not optimised. An incremental build took 7,757 then;
 /// - 7,874 in such a build since outstanding requests are counted for the verdict on overload;

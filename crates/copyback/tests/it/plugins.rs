@@ -202,7 +202,7 @@ fn supplied_shares_receive_the_shares_in_force() {
     assert!(seen.iter().copied().eq(expected), "{seen:?}");
 }
 
-/// Lets every request preempt that may, or none.
+/// Lets all requests preempt that the points admit, or none.
 struct All(bool);
 
 impl preemption::Plugin for All {

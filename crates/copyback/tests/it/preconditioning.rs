@@ -1,4 +1,4 @@
-//! Is a steady state that is made at once the same as after the long way, and is the reported remaining work right?
+//! Is a steady state that is made at once the same as one after many overwrites? Is the reported remaining work right?
 //!
 //! The engine's unit tests look at details of the planes (`src/run/preconditioning/tests.rs`). These are drives of
 //! hundreds of thousands of units, here because the library that this program links is optimised.
@@ -21,8 +21,8 @@ fn eight_planes(more: &str) -> RunConfig {
     config
 }
 
-/// After a steady state that is made at once, a capacity's worth of writes takes as many programs as after the long way
-/// to it: within 1 %, under every victim policy, frontier and padding.
+/// After a steady state that is made at once, a capacity's worth of writes takes as many programs as after many
+/// overwrites (`random`): within 1 %, under every victim policy, frontier and padding.
 fn compare_with_the_long_way(cases: &[String]) {
     for more in cases {
         let [quick, long] = ["mode = \"steady-state\"", "mode = \"random\", overwrites = 5.0"].map(|mode| {
@@ -75,7 +75,7 @@ fn progress(config: &RunConfig) -> Vec<Work> {
 #[test]
 fn the_work_that_is_told_grows_from_the_beginning_to_the_end() {
     for frontier in ["single", "row"] {
-        let mut config = config_of_a_million_units();
+        let mut config = config_of_two_million_units();
         config.frontier = copyback::config::from_toml(&format!("policy = \"{frontier}\"")).expect("a frontier's table");
         let told = progress(&config);
         assert!(told.is_sorted_by_key(|work| work.done), "{frontier}: {told:?}");
@@ -140,8 +140,8 @@ fn the_work_is_estimated_within_a_factor_of_two() {
     }
 }
 
-/// A drive of 2.2 million units, of 32 planes.
-fn config_of_a_million_units() -> RunConfig {
+/// A drive of 2.1 million logical units, of 32 planes.
+fn config_of_two_million_units() -> RunConfig {
     let text = r#"
         precondition = { mode = "steady-state" }
         trigger = { policy = "watermark", soft = 3 }

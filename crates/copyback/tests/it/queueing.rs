@@ -79,8 +79,8 @@ fn bandwidth_ceilings_are_met() {
     }
 }
 
-/// Command cycles once waited behind the data of all other dies. Then dies sensed at once while the channel was idle: a
-/// few nanoseconds cost a quarter of the bandwidth.
+/// Command cycles once waited behind the data of all other dies. All dies then sensed at the same time, while the
+/// channel was idle: a few nanoseconds of cycles cost a quarter of the bandwidth.
 #[test]
 fn command_cycles_cost_no_more_than_their_time() {
     for dies in [1, 2, 4, 8] {

@@ -22,7 +22,7 @@ fn drive(preconditioning: &str) -> RunConfig {
     ))
 }
 
-/// The verdict on so many capacities of random writes.
+/// The verdict on random writes of `capacities` times the capacity.
 fn verdict(preconditioning: &str, capacities: f64) -> Steady {
     let config = drive(preconditioning);
     let image = precondition(&config, 1).expect("the drive is preconditioned");

@@ -80,8 +80,8 @@ fn a_read_suspends_a_program_and_the_erase_follows_its_end() {
     assert_eq!(array_times(&played, FlashOp::Erase), [(end_ns + 100, end_ns + 100 + 3_000_000)]);
 }
 
-/// The array has not begun when the read arrives: it begins, and stops at once. So it does if the end of the load is an
-/// event, because another program could follow.
+/// The array has not begun when the read arrives: it begins, and stops at once. The same holds if the end of the load
+/// is an event, as it is if another program could follow.
 #[test]
 fn a_read_that_arrives_during_the_load_suspends_the_program_when_it_begins() {
     for gc in ["", ", gc = [\"pipeline\"]"] {

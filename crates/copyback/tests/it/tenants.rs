@@ -1,4 +1,5 @@
-//! Several workloads on one drive: is each what it would be, and are they together what one merged workload is?
+//! Several workloads on one drive: does each keep its own pace and limits, and do they together have the results of one
+//! merged workload?
 
 use crate::support::four_dies::{FOUR_DIES, four_dies};
 use copyback::config::layers::{Layer, LayerError, Stack};
@@ -14,7 +15,7 @@ fn drive() -> RunConfig {
     four_dies("")
 }
 
-/// Requests so far from each other, each of one page; of these every `nth` reads.
+/// Requests of one page each, `gap_ns` apart; every `nth` is a read.
 fn requests(count: u64, gap_ns: u64, first_page: u64, nth: u64) -> Vec<Request> {
     let request = |i: u64| Request {
         arrival_ns: i * gap_ns,
@@ -109,7 +110,7 @@ fn each_closed_loop_has_its_own_limit() {
     let report = ran(RequestStreams::Several(vec![one, seven])).report;
     let peaks = [&report.workloads["one"], &report.workloads["seven"]].map(|of| of.peak_outstanding);
     assert_eq!((peaks, report.peak_outstanding), ([1, 7], 8));
-    // Little's law: so many are under way on average, but for the while at the end.
+    // Little's law: on average, as many requests are under way as the loop keeps outstanding.
     let one = &report.workloads["one"];
     let under_way = one.iops.expect("time passes") * one.response.all.mean_ns / 1e9;
     assert!((under_way - 1.0).abs() < 1e-9, "{under_way} of one are under way");

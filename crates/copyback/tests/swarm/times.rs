@@ -40,7 +40,7 @@ pub fn check_times(case: &Case, ftl: &Ftl, outcome: &Outcome) -> Result<Option<P
     if predicted.collects {
         prop_assert_eq!(&outcome.gc_events, &predicted.collections, "collections, and those of the timing oracle");
     }
-    prop_assert_eq!(Counts::of(&outcome.report), predicted.counts, "what was done, and that of the timing oracle");
+    prop_assert_eq!(Counts::of(&outcome.report), predicted.counts, "the work, and the timing oracle's work");
     Ok(Some(predicted.of_kinds))
 }
 

@@ -17,7 +17,7 @@ pub struct Budget {
     pub kind: Option<Kind>,
 }
 
-/// The watch looks at the workers so often.
+/// Time between two looks of the watch at the workers.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 /// A case that the watch sees this often, shrinking included, hangs: cases take milliseconds. Looks are counted, not
 /// seconds, because the clock may go on while a machine is suspended.

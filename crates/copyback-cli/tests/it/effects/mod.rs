@@ -136,13 +136,13 @@ type Ran = (Report, Vec<String>);
 #[derive(Default)]
 struct Runner {
     images: BTreeMap<String, Image>,
-    /// Configurations that values are compared with, by name; none of those that are refused.
+    /// Configurations that values are compared with, by name; `None` if a configuration is refused.
     bases: BTreeMap<String, Option<Resolved>>,
     /// Results of those.
     known: BTreeMap<String, Option<Ran>>,
     /// Notes of the program on them.
     notes: BTreeMap<String, BTreeSet<String>>,
-    /// Of a key the scenario and the value that changed a result under an earlier scheme: they are tried first.
+    /// By key, the scenario and the value that changed a result under an earlier scheme: they are tried first.
     shown: BTreeMap<String, (usize, Vec<String>)>,
 }
 
@@ -228,7 +228,8 @@ fn values(stacks: &Stacks, key: &str, now: Option<&toml::Value>, room: &[String]
     }
 }
 
-/// Notes of the program on a configuration. What it was preconditioned with has no part in them, and takes long.
+/// Notes of the program on a configuration. They do not depend on preconditioning, which takes long: the drive begins
+/// empty if the configuration allows it.
 fn plan_notes(scheme: &str, load: &str, sets: &[String]) -> BTreeSet<String> {
     let folder = tempfile::tempdir().unwrap();
     let [device, workload] =

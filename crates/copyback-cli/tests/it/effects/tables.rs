@@ -333,8 +333,13 @@ fn listed(table: &str) -> BTreeSet<String> {
 
 /// Keys whose notes depend on the requests of the run. The run of one request that [`plan_notes`] makes has no such
 /// notes.
-const NOTED_OF_RUNS: [&str; 4] =
-    ["host.outstanding_max", "host.queue_depth", "host.subpage_writes", "measure.small_read_max"];
+const NOTED_OF_RUNS: [&str; 5] = [
+    "array.gc_aware_reads",
+    "host.outstanding_max",
+    "host.queue_depth",
+    "host.subpage_writes",
+    "measure.small_read_max",
+];
 
 /// All tables but those of schemes.
 const TABLES: [&str; 10] =

@@ -85,7 +85,7 @@ const RUN: &[(&str, &[&str])] = &[
         "[a]\nrw=write\nfilename=/d\nsize=10%\nnumjobs=3\noffset_increment=25%\n",
         &["region_start = 0.25", "region_start = 0.5"],
     ),
-    // Of each copy: the first begins at `offset`.
+    // The first copy begins at `offset`, the second `offset_increment` later.
     (
         "[a]\nrw=write\nfilename=/d\nsize=4m\nnumjobs=2\noffset=1m\noffset_increment=8m\n",
         &["region_start = \"1 MiB\"", "region_start = \"9 MiB\""],
@@ -197,7 +197,7 @@ fn what_cannot_be_simulated_is_refused_with_its_place_and_reason() {
         assert_eq!(code(&own), 2, "{options}: {}", error_text(&own));
         let text = error_text(&own);
         assert!(text.contains(says) && text.contains("job.fio:"), "{options}: {text}");
-        // The nearest, not all that there are.
+        // The error lists the nearest names only, not all known ones.
         assert!(text.len() < 700, "{options}: {text}");
     }
 }

@@ -222,7 +222,7 @@ fn requests_follow_the_laws_of_fio() {
         same("written and aligned", &|asked| !asked.is_read && asked.offset_bytes.is_multiple_of(16_384));
         let end = |list: &[IssuedRequest]| list.iter().map(|asked| asked.offset_bytes + asked.len_bytes).max().unwrap();
         let begin = |list: &[IssuedRequest]| list.iter().map(|asked| asked.offset_bytes).min().unwrap();
-        // Evenly drawn, the last of 4,096 blocks is missed once in three; skewed ones are far fewer.
+        // Even draws miss the last of 4,096 blocks in one of three runs. Skewed draws reach far fewer blocks.
         let is_skewed = ["zipf", "pareto"].iter().any(|law| options.contains(law));
         let slack = if is_skewed { 4 << 20 } else { 256 << 10 };
         assert!(end(&own).abs_diff(end(&theirs)) <= slack, "{options}: ends {} and {}", end(&own), end(&theirs));
@@ -418,7 +418,7 @@ fn kinds(path: &str, value: &Value, found: &mut BTreeMap<String, &'static str>) 
             list.iter().for_each(|inner| kinds(&format!("{path}[]"), inner, found));
             "list"
         }
-        // A mean that is whole is written so by some.
+        // Some writers of JSON write a whole mean without a decimal point: both forms are numbers.
         Value::Number(_) => "number",
         Value::String(_) => "text",
         Value::Bool(_) => "truth",

@@ -34,7 +34,7 @@ fn samples_and_percentiles_are_fios() {
         assert_eq!(code(&ran), 0, "{}", error_text(&ran));
         let own: Value = serde_json::from_slice(&std::fs::read(&json).unwrap()).unwrap();
         let is_grouped = more.contains("group");
-        // A second of two intervals; of a group fio adds the samples and the rates up.
+        // The run takes a second, two intervals. For a group, fio adds up the samples and the rates.
         let (_, [least, most, mean, iops], samples, percentiles) = figures(&own, 0, "read");
         let (rate, count) = if is_grouped { (1300.0, 4) } else { (1000.0, 2) };
         assert_eq!(samples, [count; 2], "{more}");

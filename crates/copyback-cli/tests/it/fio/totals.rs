@@ -77,7 +77,7 @@ fn sizes_by_order_end_with_fios_map() {
         output_text(&ran).split_whitespace().collect::<Vec<_>>().join(" ")
     };
     let job = "--name=a --rw=randread --bs=8k,64k --bs_is_seq_rand=1 --size=1m --randseed=2";
-    assert!(printed(job).contains("It shortens requests that reach into a taken block"), "{}", printed(job));
+    assert!(printed(job).contains("The map shortens requests that reach into a taken block"), "{}", printed(job));
     let free = format!("{job} --norandommap=1");
     assert!(printed(&free).contains("fio ends the job when a random request reaches beyond its file"), "{free}");
 }

@@ -104,7 +104,7 @@ fn two_outputs_in_one_file_are_refused() {
     place.refused(&with(&RUN, &["--timeline", "-", "--json", "stdout"]), &["would both write to standard output"]);
     place.done(&with(&RUN, &["--out", "out"]));
     place.refused(&with(&RUN, &["--out", "out", "--json", "out/results.json"]), &["--json", "--out", "are one file"]);
-    let inside = ["holds results of a run alone", "name a file elsewhere"];
+    let inside = ["holds only the results of a run", "name a file elsewhere"];
     place.refused(&with(&RUN, &["--out", "out", "--timeline", "out/die.svg"]), &inside);
     // Nothing is lost in the null device.
     place.link("null.txt", "/dev/null");

@@ -53,7 +53,7 @@ fn a_file_that_is_being_written_goes() {
     }
 }
 
-/// The shell's code for it, here 128 + 15; of SIGINT it would be 130, which children in a shell's background ignore.
+/// The shell reports 128 + 15 for SIGTERM. For SIGINT it would report 130, but background children ignore SIGINT.
 #[test]
 fn a_shell_sees_the_conventional_code() {
     let place = place();

@@ -62,7 +62,7 @@ fn a_reproduction_leaves_such_files_alone_too() {
     }
 }
 
-/// Killed while it began its journal, wherever that was.
+/// The program was killed while it wrote the journal's first line, after any number of bytes.
 #[test]
 fn a_journal_whose_first_line_was_cut_short_is_begun_again() {
     let place = Place::new();
@@ -182,7 +182,7 @@ fn a_text_that_no_sweep_wrote_is_not_replaced() {
     std::fs::remove_file(place.path("grid.csv")).unwrap();
     place.done(&["sweep", "grid.toml", "--quiet"]);
     assert_eq!(place.bytes("grid.csv"), text);
-    // What is no file has nothing beside it.
+    // If the table is no regular file, no other file is written beside it.
     let before = place.names();
     place.done(&["sweep", "grid.toml", "--quiet", "--out", "/dev/null"]);
     assert_eq!(place.names(), before);
@@ -207,7 +207,7 @@ fn a_table_that_no_reproduction_wrote_is_not_replaced() {
         }
     }
     std::fs::remove_file(place.path(table)).unwrap();
-    // What it wrote itself it writes again, also with other tables of the same journal.
+    // It replaces tables that it wrote itself; tables of `--quick` share the journal.
     for more in [&[][..], &[], &["--quick"], &["--fresh"]] {
         place.done(&with(&reproduce, more));
     }

@@ -76,7 +76,7 @@ fn a_rerun_is_accepted_after_a_kill() {
         let written =
             |name: &str| std::fs::metadata(place.path("out").join(name)).and_then(|data| data.modified()).ok();
         let (before, document) = (written("summary.parquet"), place.path("out/results.json"));
-        // What is known to be removed, or written, before it is not as it was.
+        // The program has removed the document, or rewritten the summary, which it does before it writes `held`.
         let began = || match held {
             "summary.parquet" => !document.exists(),
             _ => written("summary.parquet").is_some_and(|now| Some(now) != before),
@@ -227,7 +227,7 @@ fn a_folder_that_is_another_one_when_results_are_written_is_looked_at_again() {
     assert_eq!(place.read("out/summary.parquet"), "mine");
 }
 
-/// Told before the run, also of a result that this run would not write.
+/// The error comes before the run, also for a result that this run would not write.
 #[test]
 fn a_folder_in_the_place_of_a_result_is_told_before_the_run() {
     let place = Place::new();

@@ -77,8 +77,8 @@ fn is_whole(writer: &[&str], bytes: &[u8]) -> bool {
     }
 }
 
-/// Through a link: a program that replaced its output would cost this test its link, and not the machine its null
-/// device.
+/// The test writes through a link: if the program replaced its output, the link would be lost, and not the machine's
+/// null device.
 #[test]
 fn a_device_is_written_into() {
     let place = place();
@@ -92,7 +92,7 @@ fn a_device_is_written_into() {
     place.link("die.svg", "/dev/null");
     place.done(&with(&RUN, &["--timeline", "die.svg"]));
     assert!(place.path("die.svg").is_symlink());
-    // No journal of a device's, here or in its folder.
+    // A device gets no journal, neither here nor in its own folder.
     assert!(!place.names().iter().any(|name| name == "null.journal"), "{:?}", place.names());
     assert!(!Path::new("/dev/null.journal").exists());
 }
@@ -197,7 +197,7 @@ fn links_to_nowhere_are_refused_before_the_run() {
     place.refused(&with(&RUN, &["--out", "out"]), &["a link that leads to no folder"]);
 }
 
-/// What the mask leaves, and of a file that is there what it has.
+/// A new file has the permissions that the umask leaves, and an existing file keeps its own.
 #[test]
 fn permissions_are_those_of_any_file() {
     let place = Place::new();
@@ -341,7 +341,7 @@ fn strange_names_are_names() {
     );
 }
 
-/// Pages that the program did not write are not replaced by such.
+/// Pages replace only pages that the program wrote.
 #[test]
 fn pages_go_over_pages_alone() {
     let place = Place::new();
@@ -358,7 +358,8 @@ fn pages_go_over_pages_alone() {
     place.done(&["schemes", "--pages", "."]);
 }
 
-/// Files beside an output, which the user did not name, and pages: opening a pipe there would wait for ever.
+/// This holds for files beside an output, which the user did not name, and for pages: the program would wait for ever
+/// if it opened a pipe there.
 #[test]
 fn pipes_beside_an_output_are_refused_before_the_run() {
     let place = place();

@@ -95,7 +95,7 @@ impl Job {
     }
 
     /// Refuses a job of several passes if fio's map ends each pass after a different number of bytes.
-    pub(super) fn refuse_rounds(&self) -> Result<(), Failure> {
+    pub(super) fn refuse_uneven_passes(&self) -> Result<(), Failure> {
         let repeats = self.extent.loops > 1 || self.extent.io_size.is_some();
         if !repeats
             || self.is_endless()

@@ -5,7 +5,7 @@ use super::value_parser::ValueParser;
 use crate::failure::Failure;
 use crate::fio::parse::Opt;
 
-/// Bytes, or a share of the drive.
+/// Bytes, or a share: of the drive, of the file of the job, or, for `io_size`, of the region of the job.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum BytesOrShare {
     Bytes(u64),

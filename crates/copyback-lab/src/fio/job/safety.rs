@@ -9,7 +9,7 @@ use crate::fio::parse::Opt;
 pub struct Safety {
     /// `--readonly`: no job writes or trims.
     pub is_read_only: bool,
-    /// `--warnings-fatal`: what fio warns of stops it.
+    /// `--warnings-fatal`: a warning of fio is an error.
     pub are_warnings_fatal: bool,
 }
 
@@ -55,7 +55,7 @@ fn warning(job: &Job) -> Option<(&Opt, &'static str)> {
     if job.schedule.runtime_ns.is_none() && job.is_switched_on("time_based") {
         return Some((job.at(&["time_based"]), "time_based needs a runtime"));
     }
-    if !(verifies && job.verification.is_done && job.pattern.ops[WRITE]) {
+    if !(verifies && job.verification.is_performed && job.pattern.ops[WRITE]) {
         return None;
     }
     if job.schedule.count > 1 && job.extent.filename.is_some() {

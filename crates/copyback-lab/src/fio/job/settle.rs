@@ -47,7 +47,7 @@ impl Job {
             self.places.has_map = false;
         }
         self.refuse_apart()?;
-        self.refuse_rounds()?;
+        self.refuse_uneven_passes()?;
         self.refuse_holes_behind_offset()?;
         self.settle_flushes();
         self.settle_strides()

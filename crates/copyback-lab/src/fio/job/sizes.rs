@@ -48,7 +48,7 @@ impl Subject for Sizes {
 }
 
 impl Sizes {
-    /// Sizes of reads, writes and trims, each as `form` has them.
+    /// Sets the sizes of reads, writes and trims: `form` parses each, and `made` converts it.
     fn set_blocks<T>(
         &mut self,
         opt: &Opt,

@@ -9,7 +9,7 @@ use crate::fio::parse::Opt;
 #[derive(Clone, Debug)]
 pub struct Urgency {
     /// Whether all of the job are.
-    pub is_job: bool,
+    pub is_whole_job: bool,
     /// Percentages of requests that are picked, by operation, and their class.
     pub percent: [u64; 3],
     pub class: u64,
@@ -17,14 +17,14 @@ pub struct Urgency {
 
 impl Default for Urgency {
     fn default() -> Self {
-        Self { is_job: false, percent: [0; 3], class: 1 }
+        Self { is_whole_job: false, percent: [0; 3], class: 1 }
     }
 }
 
 impl Subject for Urgency {
     fn set(&mut self, name: &str, opt: &Opt, read: ValueParser, notes: &mut Vec<String>) -> Result<bool, Failure> {
         match name {
-            "prioclass" => self.is_job = read.number(opt, 0..=3)? == 1,
+            "prioclass" => self.is_whole_job = read.number(opt, 0..=3)? == 1,
             "prio" => {
                 read.number(opt, 0..=7)?;
                 notes.push("`prio`: schemes know urgent requests (prioclass=1) and others, no levels".to_owned());
@@ -42,11 +42,11 @@ impl Job {
     pub fn urgent_share(&self) -> Option<f64> {
         let percent = self.urgency.percent[self.first_op()];
         if percent == 0 {
-            return self.urgency.is_job.then_some(1.0);
+            return self.urgency.is_whole_job.then_some(1.0);
         }
         // Picked requests have `cmdprio_class`, the others the job's class.
         let share = percent as f64 / 100.0;
-        match (self.urgency.class == 1, self.urgency.is_job) {
+        match (self.urgency.class == 1, self.urgency.is_whole_job) {
             (true, true) => Some(1.0),
             (true, false) => Some(share),
             (false, true) => Some(1.0 - share),

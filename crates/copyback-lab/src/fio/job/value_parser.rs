@@ -41,7 +41,7 @@ impl ValueParser {
         Err(opt.wrong("it is out of range", help))
     }
 
-    /// Bytes, or a percentage of the drive.
+    /// Bytes, or a percentage: a share of the drive, of a file, or of a region.
     pub fn part(self, opt: &Opt, percent_max: u64) -> Result<BytesOrShare, Failure> {
         let text = opt.text()?;
         let Some(percent) = text.strip_suffix('%') else {
@@ -74,7 +74,7 @@ impl ValueParser {
         }
     }
 
-    /// Refuses two ends, between which fio draws.
+    /// Refuses a range (`1-5`), from which fio would draw a value.
     pub fn refuse_range(self, opt: &Opt, why: &str) -> Result<(), Failure> {
         match opt.text()?.contains(['-', ':']) {
             true => Err(opt.wrong(why, "write one value")),

@@ -11,12 +11,12 @@ use crate::fio::parse::Opt;
 #[derive(Clone, Debug)]
 pub struct Verification {
     pub is_on: bool,
-    pub is_done: bool,
+    pub is_performed: bool,
 }
 
 impl Default for Verification {
     fn default() -> Self {
-        Self { is_on: false, is_done: true }
+        Self { is_on: false, is_performed: true }
     }
 }
 
@@ -24,7 +24,7 @@ impl Subject for Verification {
     fn set(&mut self, name: &str, opt: &Opt, read: ValueParser, _: &mut Vec<String>) -> Result<bool, Failure> {
         match name {
             "verify" => self.is_on = !matches!(opt.text()?, "0" | "null"),
-            "do_verify" => self.is_done = read.flag(opt)?,
+            "do_verify" => self.is_performed = read.flag(opt)?,
             _ => return Ok(false),
         }
         Ok(true)
@@ -35,7 +35,7 @@ impl Job {
     /// Whether fio reads back what it wrote, once all is written.
     pub fn reads_back(&self) -> Result<bool, Failure> {
         if !self.verification.is_on
-            || !self.verification.is_done
+            || !self.verification.is_performed
             || !(self.pattern.ops[WRITE] || self.pattern.trims_first)
             || self.is_endless()
         {

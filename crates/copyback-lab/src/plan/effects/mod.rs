@@ -75,7 +75,7 @@ fn of_other_preemption(key: &str, run: &RunConfig) -> Option<String> {
 
 /// The note that `array.override.coordinated` has no effect, if no drive is coordinated.
 fn of_overrides(stack: &Stack, run: &RunConfig) -> Option<String> {
-    let place = stack.place_of("array.override").filter(|place| place.text.origin.is_users())?;
+    let place = stack.place_of("array.override").filter(|place| place.text.origin.is_no_preset())?;
     let name = &place.text.name;
     let is_set = run.array.iter().flat_map(|array| &array.overrides).any(|named| named.coordinated == Some(false));
     let policy = run.coordination.name();
@@ -113,7 +113,7 @@ fn users_keys(stack: &Stack, tables: &toml::Table) -> Vec<(String, String)> {
     let keys = tables.iter().flat_map(|(name, table)| keys_of(name, table));
     let chooses = |key: &str| [".policy", ".mode"].iter().any(|tag| key.ends_with(tag));
     let users = keys.filter(|key| !chooses(key)).filter_map(|key| {
-        let place = stack.place_of_leaf(&key).filter(|place| place.text.origin.is_users())?;
+        let place = stack.place_of_leaf(&key).filter(|place| place.text.origin.is_no_preset())?;
         Some((key, place.text.name.clone()))
     });
     users.collect()
@@ -154,7 +154,7 @@ fn of_dropped(dropped: &Dropped, device: Option<&Layer>, scheme: &Layer, run: &R
     let is_of_device = device.is_some_and(|device| *name == device.text().name);
     // No note if a preset overrides a preset. Dropped settings of the scheme, and tables of the device that the scheme
     // replaces, have their own notes.
-    let is_between_presets = !place.text.origin.is_users() && !by.text.origin.is_users();
+    let is_between_presets = !place.text.origin.is_no_preset() && !by.text.origin.is_no_preset();
     if is_between_presets || *name == scheme.text().name || (is_of_device && *over == scheme.text().name) {
         return None;
     }
@@ -170,7 +170,7 @@ fn of_dropped(dropped: &Dropped, device: Option<&Layer>, scheme: &Layer, run: &R
 
 /// A setting of the user's that describes the trace which a later layer replaced.
 fn of_other_trace(Dropped { key, place, by, .. }: &Dropped, by_trace: bool, stack: &Stack) -> Option<String> {
-    if !place.text.origin.is_users() || stack.place_of_leaf(key).is_some() {
+    if !place.text.origin.is_no_preset() || stack.place_of_leaf(key).is_some() {
         return None;
     }
     let (name, over) = (&place.text.name, &by.text.name);
@@ -229,7 +229,7 @@ fn replaced(axis: &Axis, device: &Layer, scheme: &Layer, stack: &Stack) -> Optio
     let (own, chosen) = (device.policy(axis.name)?, scheme.policy(axis.name)?);
     let last = stack.place_of_leaf(&format!("{}.policy", axis.name))?;
     let is_schemes = last.text.name == scheme.text().name;
-    (device.text().origin.is_users() && own != chosen && is_schemes).then(|| {
+    (device.text().origin.is_no_preset() && own != chosen && is_schemes).then(|| {
         format!(
             "`[{}]` of {} (`{own}`) has no effect: the scheme overrides the device with `{chosen}`; --set \
              {}.policy={own} overrides both",

@@ -115,8 +115,8 @@ fn why_with_log_blocks(run: &RunConfig) -> Option<String> {
 fn why_without_preemption(run: &RunConfig) -> Option<String> {
     let policy = run.preemption.name();
     let why = format!(
-        "below it the host no longer preempts collections, and under `preemption.policy = \"{policy}\"` they \
-         never do"
+        "below it the host no longer preempts collections, and under `preemption.policy = \"{policy}\"` it \
+         never does"
     );
     if_so(!run.preemption.lets_host_first(), why)
 }

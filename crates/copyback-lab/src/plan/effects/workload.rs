@@ -29,7 +29,7 @@ pub(super) fn without_effect(stack: &Stack, resolved: &Resolved) -> Vec<String> 
 
 /// The text that set a key, if it is the user's own.
 fn users_text(stack: &Stack, key: &str) -> Option<Arc<Text>> {
-    stack.place_of_leaf(key).map(|place| place.text).filter(|text| text.origin.is_users())
+    stack.place_of_leaf(key).map(|place| place.text).filter(|text| text.origin.is_no_preset())
 }
 
 /// Settings of the other loop than the host's.

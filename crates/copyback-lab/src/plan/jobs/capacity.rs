@@ -1,7 +1,7 @@
 //! Refuses jobs of fio that do not fit the drive. Errors name the options of the job file.
 
 use crate::failure::Failure;
-use crate::fio::JobName;
+use crate::fio::ListedJob;
 use crate::format;
 use crate::plan::{Plan, Planned, of_presets};
 use copyback::config::presets::DEVICES;
@@ -20,7 +20,7 @@ pub fn check(plan: &Plan) -> Result<(), Failure> {
     Ok(())
 }
 
-fn check_job(plan: &Plan, planned: &Planned, job: &JobName, tenant: &Tenant) -> Result<(), Failure> {
+fn check_job(plan: &Plan, planned: &Planned, job: &ListedJob, tenant: &Tenant) -> Result<(), Failure> {
     let capacity_bytes = planned.addressed_bytes();
     let [start, end] = region(tenant, capacity_bytes, planned.resolved.run.geometry.unit_bytes());
     let size = |bytes: u64| format::size(bytes as f64);

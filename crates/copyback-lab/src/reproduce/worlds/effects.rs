@@ -1,8 +1,8 @@
 //! The share of each decision in an effect's variance over worlds, with an interval.
 //!
 //! The share is the variance between groups of worlds that agree in the decision (a first-order effect), corrected for
-//! the variance that such groups show by chance: 1 − (n − 1) / (n − k) · within / total. Ranges are cut into four
-//! groups of equal size.
+//! the variance that such groups show by chance. With n worlds in k groups it is
+//! 1 − (n − 1) / (n − k) · within / total. Ranges are cut into four groups of equal size.
 
 use copyback_workload::rng::{below, stream};
 

@@ -106,7 +106,8 @@ impl WorldStudy {
         let decided = rows.next().expect("the decided world is the first");
         if decided.status == Status::Impossible {
             let why = decided.why.join("; ");
-            return Err(Failure::input(format!("the decided world cannot be: {why}")).with_help("correct open.toml"));
+            let message = format!("the world of this project's decisions did not run: {why}");
+            return Err(Failure::input(message).with_help("correct open.toml"));
         }
         let of_kind = |is: fn(&Claim) -> bool| claims.iter().filter(|claim| is(claim)).map(WorldClaim::of).collect();
         Ok(Worlds {
@@ -212,7 +213,7 @@ impl WorldContext<'_> {
         Ok(claims)
     }
 
-    /// Refuses decisions that are wrong whatever the draw: as worlds they would look like properties of the paper.
+    /// Refuses decisions that no draw makes possible. Their impossible worlds would look like a property of the paper.
     fn check(&self) -> Result<(), Failure> {
         let WorldStudy { open, overrides, .. } = self.world_study;
         let seed = overrides.seed.unwrap_or(1);

@@ -136,11 +136,11 @@ impl Decision {
             (None, None, false) => Admissible::Choices(choices.into_iter().map(choice).collect::<Result<Vec<_>, _>>()?),
             _ => return wrong("a decision has a `range`, `values`, or tables [[open.choice]]", "keep one of them"),
         };
-        let has_no_key = match &admissible {
+        let decides_nothing = match &admissible {
             Admissible::Range(range) => range.keys.is_empty(),
             Admissible::Choices(choices) => choices.len() < 2,
         };
-        if has_no_key {
+        if decides_nothing {
             return wrong("the decision decides nothing", "name its `key`, and two values or more");
         }
         if !admissible.has(&decided.node.plain()) {
@@ -161,8 +161,8 @@ impl Decision {
 }
 
 impl Admissible {
-    /// Whether a decided value is one of these. Several words that are no quantity describe a setting that is none:
-    /// "one block above the start".
+    /// Whether a decided value is one of these. Several words that are no quantity are accepted, too: they describe a
+    /// setting that has no single value, such as "one block above the start".
     fn has(&self, decided: &toml::Value) -> bool {
         match (self, decided) {
             (Self::Choices(choices), _) => choices.iter().any(|(name, _)| *name == shown(decided)),
@@ -246,7 +246,7 @@ impl Range {
     /// The number at a share of the range.
     pub fn at(&self, share: f64) -> f64 {
         let value = match self.is_log {
-            // The powers are rounded below, so that every machine draws the same world.
+            // The value of `exp` is rounded after this match, so that every machine draws the same world.
             true => self.least * (share * (self.most / self.least).ln()).exp(),
             false if self.is_whole => self.least + (share * (self.most - self.least + 1.0)).floor(),
             false => self.least + share * (self.most - self.least),

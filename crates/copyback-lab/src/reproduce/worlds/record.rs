@@ -20,7 +20,7 @@ pub struct Worlds {
     pub full_size: bool,
     /// The part of the requests that a world ran, as a divisor.
     pub part: u64,
-    /// The options of the command line that change the files.
+    /// The overrides that change what the files show, in words.
     pub changes: Vec<String>,
     /// The open decisions.
     pub decisions: Vec<DecisionAbout>,

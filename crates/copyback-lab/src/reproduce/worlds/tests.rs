@@ -140,7 +140,8 @@ fn a_latin_hypercube_has_one_world_in_each_stratum() {
         let places: BTreeSet<usize> = drawn.iter().map(|share| (share * count as f64) as usize).collect();
         assert_eq!(places, (0..count).collect::<BTreeSet<usize>>(), "{count} strata");
     }
-    // Of 100 worlds each of ten equal factors between 0.01 and 0.5 has ten, and each choice a half or a third.
+    // Ten parts of the range 0.01 to 0.5, equal in factor, have ten of the 100 worlds each. Each of two choices has a
+    // half of them, and each of four numbers a quarter.
     let open = open(OPEN).unwrap();
     let worlds = worlds(&open.decisions, 100, 1);
     let decade = |number: f64| (10.0 * (number / 0.01).ln() / 50_f64.ln()).min(9.0) as usize;
@@ -284,7 +285,7 @@ fn a_rule_is_no_deeper_than_it_needs_to_be() {
 }
 
 /// 40 worlds of two decisions; the headline holds in size if `start` is the first choice. Every fourth contradicts the
-/// paper, and the last cannot be.
+/// paper, and the last is impossible.
 fn document() -> Worlds {
     let about = |name: &str, choices: &[&str]| DecisionAbout {
         name: name.into(),

@@ -31,7 +31,7 @@ fn unsealed(line: &[u8]) -> Option<Value> {
     if seal(text).as_bytes() == end { serde_json::from_slice(line).ok() } else { None }
 }
 
-/// The first line of the journal of a table. It belongs to no run: the key of a cell has the program, too.
+/// The first line of the journal of a table. Its program is only for the reader: each cell's key contains the program.
 pub fn header(table: &str) -> String {
     let program = concat!("copyback ", env!("CARGO_PKG_VERSION"));
     sealed(&json!({ "journal": LAYOUT, "table": table, "program": program }))
@@ -43,7 +43,7 @@ pub fn read_header(line: &[u8]) -> Option<(String, String)> {
     Some((header["journal"].as_str()?.to_owned(), header["table"].as_str()?.to_owned()))
 }
 
-/// Whether a first line is a cell's of the layout that had no header.
+/// Whether a first line is the line of a cell. In the first layout, a journal had no header.
 pub fn is_of_first_layout(line: &[u8]) -> bool {
     let object = serde_json::from_slice::<Value>(line);
     object.is_ok_and(|object| ["key", "cell", "runs"].iter().all(|name| object.get(name).is_some()))
@@ -83,7 +83,7 @@ pub fn read_line(line: &[u8]) -> Option<(String, CellResult)> {
         Some(RunResult {
             scheme: run["scheme"].as_str()?.to_owned(),
             hash: run["hash"].as_str()?.to_owned(),
-            // Lines of earlier programs do not say; no cell of this one has their keys.
+            // Lines of earlier programs have no verdict. They are never used: no cell of this program has their keys.
             steady: run["steady"].as_str().and_then(Verdict::of_name).unwrap_or_default(),
             numbers: numbers.collect::<Option<_>>()?,
             latencies: latencies.collect::<Option<_>>()?,

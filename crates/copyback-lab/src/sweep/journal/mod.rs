@@ -3,7 +3,8 @@
 //! The first line names the table of the journal. A file without it, or of another table, is not this journal, and is
 //! not changed. Every other line is a JSON object with a cell's key, its results and a check sum. The key is a hash of
 //! everything that the results depend on: each scheme's resolved configuration, the trace's bytes, the seed, the number
-//! of requests, and the program. A line that was written only in part is removed; an altered line is not used.
+//! of requests, the warm-up, and the program. A line that was written only in part is removed; an altered line is not
+//! used.
 
 mod line;
 
@@ -26,7 +27,7 @@ use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock};
 
-/// Bytes of a first line, at most: a table's name is no longer.
+/// Bytes of a first line, at most: the names of tables are shorter.
 const HEADER_BYTES_MAX: u64 = 4096;
 
 /// Bytes of any line, at most: a run has some ten thousand, and a cell a run for each scheme.
@@ -37,7 +38,7 @@ const LINE_BYTES_MAX: u64 = 16 << 20;
 pub struct RunResult {
     /// Its scheme.
     pub scheme: String,
-    /// Hash of its configuration, its trace, its seed and its number of requests.
+    /// Hash of its configuration, its trace, its seed, its number of requests and its warm-up.
     pub hash: String,
     /// The verdict on its steady state.
     pub steady: Verdict,
@@ -174,8 +175,8 @@ impl Journal {
     }
 }
 
-/// Whether a file is the journal of a table, of any layout. An empty file, or another file, does not show that a sweep
-/// wrote the table.
+/// Whether a file is the journal of a table, of any layout with a header. An empty file, or another file, does not show
+/// that a sweep wrote the table.
 pub fn is_of(path: &Path, table: &str) -> bool {
     let mut text = Vec::new();
     let is_file = std::fs::metadata(path).is_ok_and(|data| data.is_file());
@@ -296,7 +297,7 @@ fn own_library() -> Option<PathBuf> {
     path.extension().is_some_and(|ending| ending == "so" || ending == "dylib").then_some(path)
 }
 
-/// Other systems count the interpreter.
+/// On other systems, the hash is that of the interpreter.
 #[cfg(not(unix))]
 fn own_library() -> Option<PathBuf> {
     None

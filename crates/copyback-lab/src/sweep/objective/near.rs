@@ -122,8 +122,8 @@ pub fn near_names<'a>(word: &str, all: impl Iterator<Item = &'a str>) -> String 
     };
     let like = like.or_else(|| if near.is_empty() { of_all() } else { None });
     if let Some(name) = like {
-        // The match may be only a part of names. It then means the name of the table heading of that text, or else the
-        // shortest name with that part.
+        // The match may be only a part of names. It then means the number that a heading of this text abbreviates, or
+        // else the shortest name with this part.
         let heading = HEADINGS.iter().find(|(heading, _)| *heading == name).map(|(_, full)| *full);
         let has_part = |full: &&str| *full == name || full.split('.').any(|part| part == name);
         let full = all.iter().map(|full| written(full)).filter(has_part).min_by_key(|full| full.len());

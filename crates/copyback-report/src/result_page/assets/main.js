@@ -42,7 +42,7 @@ function summary() {
   document.getElementById("title").textContent = DATA.title;
   document.getElementById("found").append(...DATA.found.filter((text) => text).map((text) => h("p", {}, text)));
   document.getElementById("summary").textContent = `Results: ${sources.join(", ")}.`;
-  const coarse = DATA.coarseness ? ` There is much to show: lines and maps have 1/${2 ** DATA.coarseness} of their usual points, so that the page stays below 3 MB. Name fewer results for finer ones.` : "";
+  const coarse = DATA.coarseness ? ` There is much to show: lines and maps have 1/${2 ** DATA.coarseness} of their usual points, so that the page stays below 3 MB. With fewer results, they are finer.` : "";
   document.getElementById("footer").textContent = `Made by ${DATA.program.name} ${DATA.program.version} from results; times are simulated.` +
     ` Charts: Apache ECharts ${echarts.version} (Apache License 2.0).${coarse}`;
 }

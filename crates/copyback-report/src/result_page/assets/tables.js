@@ -31,7 +31,7 @@ function sweep(source) {
   const seeds = about.seeds.length;
   section(`Sweep: ${source.name}`, `${counted(about.rows, "run")}: ${counted(own.groups.length + own.groups_left_out, "cell")}, ${counted(own.schemes.length, "scheme")}, ` +
     `${seeds} ${seeds === 1 ? "seed; with several, ± is half of the 95 % interval" : "seeds; ± is half of the 95 % interval of their mean (Student's t)"}.` +
-    (own.groups_left_out ? ` ${counted(own.groups_left_out, "cell")} ${own.groups_left_out === 1 ? "is" : "are"} left out here: all are in the table and in its .csv; --where of \`copyback sweep\` asks for some.` : ""), "h2");
+    (own.groups_left_out ? ` ${counted(own.groups_left_out, "cell")} ${own.groups_left_out === 1 ? "is" : "are"} left out here: all are in the table and in its .csv; --where of \`copyback sweep\` selects some of them.` : ""), "h2");
   sweepHeadline(own);
   sweepBars(own, runs);
   sweepCell(own, runs);

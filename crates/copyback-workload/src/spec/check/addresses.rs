@@ -123,7 +123,7 @@ impl AddressSpec {
     }
 
     fn check_zones(&self) -> Checked {
-        let help = "set for example [[0.8, 0.2], [0.2, 0.8]]: shares of requests and of the footprint, each 1 in all";
+        let help = "set for example [[0.8, 0.2], [0.2, 0.8]]: shares of requests and of the footprint; both sum to 1";
         if self.zones.is_empty() || self.zones.len() > ZONES_MAX {
             return Err(wrong("addresses.zones", format!("there have to be 1 to {ZONES_MAX} of them"), help));
         }

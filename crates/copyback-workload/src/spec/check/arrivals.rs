@@ -56,7 +56,7 @@ impl ArrivalSpec {
         Ok(())
     }
 
-    /// Refuses a process whose second request would come after the last time that can be represented.
+    /// Refuses a process that starts, or whose second request would arrive, after [`ARRIVAL_MAX_NS`].
     fn check_times(&self, table: &str) -> Checked {
         let start_ns = self.start.map_or(0, |start| start.0);
         let gap_ns = 1e9 / self.requests_per_s();

@@ -1,10 +1,11 @@
 //! Coordination: do the drives of an array agree on when they collect?
 //!
-//! Contract: drives that can be coordinated report their level, once for each level, and the completion of a forced
-//! collection. The controller forwards these messages to a policy. It also reports the end of each round, the moments
-//! when requests arrive and when no request is outstanding any more, and each poll, if the policy requests polls. A
-//! policy reads a [`CoordinationView`] and sends orders ([`Order`]); it changes nothing itself. A *round* lasts from an
-//! order to collect until the last drive has completed it. Reports that arrive meanwhile are kept for the next round.
+//! Contract: drives that can be coordinated report that they have fallen to a level ([`FreeLevel`]), once for each
+//! level, and that they have completed a forced collection. The controller forwards these messages to a policy. It also
+//! reports the end of each round, the moments when requests arrive and when no request is outstanding any more, and
+//! each poll, if the policy requests polls. A policy reads a [`CoordinationView`] and sends orders ([`Order`]); it
+//! changes nothing itself. A *round* lasts from an order to collect until the last drive has completed it. Reports that
+//! arrive meanwhile are kept for the next round.
 //! Messages in both directions take `message_latency`. At equal times, messages are handled after the event that caused
 //! them, and messages of drives in the order of their numbers.
 //!

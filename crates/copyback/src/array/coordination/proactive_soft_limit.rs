@@ -93,8 +93,8 @@ mod tests {
 
     const IDLE: CoordinationView = CoordinationView { now_ns: 0, drives: 0b111, idle_since_ns: Some(0), in_round: 0 };
 
-    /// Drives 0 and 1 have registered; all three report their level above the middle. Returns the order, if there is
-    /// one.
+    /// Drives 0 and 1 have registered; all three report these shares: the distance from the middle of their levels.
+    /// Returns the order, if there is one.
     fn order_at(shares: [f64; 3], view: CoordinationView) -> Option<Order> {
         let mut policy = Policy::new(&Params::default());
         for drive in [0, 1] {

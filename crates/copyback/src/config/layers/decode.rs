@@ -177,7 +177,7 @@ fn refuse_renamed(table: &str, entry: &Entry) -> Result<(), LayerError> {
                     let key = renamed::key(axis, key).map_or_else(|| format!("{axis}.{key}"), str::to_owned);
                     format!("write `{key} = {value}`")
                 }
-                _ => format!("write [{axis}] over its keys"),
+                _ => format!("write [{axis}] above its keys"),
             },
         };
         return Err(now(table, axis).with_help(help).at(user_place(&entry.key)));

@@ -147,7 +147,7 @@ impl Layer {
         number.ok_or_else(wrong).map(Some)
     }
 
-    /// Takes a value out of the layer that its owner knows how to read; errors name the key. `help` tells its forms.
+    /// Takes a value out of the layer, decoded by `read`; errors name the key. `help`: the allowed forms.
     pub fn take_read<T>(
         &mut self,
         path: &str,

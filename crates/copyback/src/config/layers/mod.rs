@@ -2,7 +2,7 @@
 //!
 //! A run's configuration is a stack: built-in defaults, a device, a scheme, a workload, an experiment, `--set`. All
 //! layers share one flat namespace: the tables of the [`Configuration`] and `[workload]`. A key of a later layer
-//! replaces the same key of an earlier layer. There are three exceptions, in which other keys would have no meaning
+//! replaces the same key of an earlier layer. There are four exceptions, in which other keys would have no meaning
 //! after the replacement:
 //!
 //! - if a layer chooses another `policy` of an axis (`mode` of `[precondition]`, `kind` in a table of `[workload]`),
@@ -10,7 +10,9 @@
 //! - a layer's `[capacity]` replaces the earlier table whole, because its keys exclude each other;
 //! - a layer that brings a trace drops an earlier generator's settings, and those of an earlier trace. Settings of a
 //!   trace (`columns`, `layout`) are kept if no layer below names a trace. A layer that brings a generator drops them
-//!   all.
+//!   all;
+//! - of a workload, `read_share` and `read_arrivals` replace each other, and `size` drops an earlier `read_size`,
+//!   `write_size` and `trim_size`.
 //!
 //! Two defaults depend on other keys. The host's loop is closed if a generator has no arrival times, otherwise open.
 //! Requests to an array go to drives if their addresses are those of a drive, otherwise to the volume.

@@ -21,7 +21,7 @@ pub enum Origin {
 
 impl Origin {
     /// Whether no preset made the setting: the user did, or the program by its defaults.
-    pub fn is_users(self) -> bool {
+    pub fn is_no_preset(self) -> bool {
         self != Self::Preset
     }
 }

@@ -346,7 +346,7 @@ fn wait_for_channel(
     let class = match (d.phase, command.source) {
         (Phase::Command, _) => TransferClass::Cycles,
         (_, source) if source == Source::HOST => TransferClass::Data,
-        // Held pages are the host's.
+        // The held pages are those of host reads that joined the job's read.
         (Phase::Out, _) if command.held => TransferClass::Data,
         _ => TransferClass::Urgent,
     };

@@ -45,7 +45,8 @@ pub enum Known {
 
 /// A policy's view of the dies.
 pub trait Load {
-    /// Whether a job has reserved the die, or waits for it. False unless the page is of a write that arrives.
+    /// Whether a job has reserved the die, or waits for it. Always false if the page is of a write that has waited for
+    /// space, or is moved by a relocation.
     fn is_collecting(&self, die: DieId) -> bool;
     /// Transactions that wait at the die, also for its space, and the command that it executes.
     fn queued(&self, die: DieId) -> u32;

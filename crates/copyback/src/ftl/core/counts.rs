@@ -7,7 +7,7 @@ pub struct Counts {
     pub host_units: u64,
     /// Units moved.
     pub moved_units: u64,
-    /// Moves that came too late: the host had written a newer version.
+    /// Moves that came too late: the host had overwritten or trimmed the unit.
     pub dropped_moves: u64,
     /// Places that were left empty in programmed pages.
     pub padding_units: u64,

@@ -13,7 +13,8 @@ impl Ftl {
         }
     }
 
-    /// The youngest is searched among all free blocks of the plane: once for all pages of a block.
+    /// The free block that a plane opens next. The search for the youngest compares all free blocks of the plane, which
+    /// is rare enough: a block takes many pages.
     fn first_free(&self, plane: PlaneId) -> Option<u32> {
         match self.free_order {
             FreeOrder::InTurn => self.free.first(plane.at()),

@@ -159,7 +159,7 @@ impl Ftl {
         self.planes[plane.at()].open[MERGED] = block;
     }
 
-    /// A block is closed up to its written pages.
+    /// Closes an open block that need not be full: its remaining pages stay unprogrammed until it is erased.
     fn close_early(&mut self, plane: PlaneId, block: BlockId) {
         let (units_per_page, stamp) = (self.geometry.units_per_page, self.counts.host_units);
         let state = &mut self.blocks[block];

@@ -1,5 +1,5 @@
-//! Pages that fill, as an option of frontiers with one open block for the host: writes smaller than a page, of any
-//! address, wait for each other in the controller and share one program.
+//! Pages that fill, as an option of the frontiers `single`, `split` and `second-active`: writes smaller than a page, of
+//! any address, wait for each other in the controller and share one program.
 
 use crate::config::KeyError;
 use crate::config::device::UNITS_PER_PAGE_MAX;
@@ -54,13 +54,13 @@ pub struct Keys {
     pub awaited: Option<FillAwaited>,
 }
 
-/// Least default of `fill_pages`: as many as four slots of 16 chips.
+/// Least default of `fill_pages`: four slots for each of 16 chips.
 const PAGES: u32 = 64;
 /// Copies of one unit that pages in the controller may hold together.
 pub const COPIES_MAX: u32 = 32_000;
 /// The largest allowed setting: [`COPIES_MAX`] copies, if pages have the most units.
 const PAGES_MAX: u32 = COPIES_MAX / UNITS_PER_PAGE_MAX as u32;
-/// Longest wait: a power failure would lose no more data than this time's.
+/// Longest wait: a power failure would lose at most the data written in this time.
 const LIMIT_MAX_NS: u64 = 10_000_000_000;
 
 impl FillRules {

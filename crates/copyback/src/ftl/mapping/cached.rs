@@ -147,7 +147,8 @@ impl Cached {
         (first..(first + entries).min(self.units)).map(LogicalUnit)
     }
 
-    /// Whether a translation page is cached as a whole or not at all.
+    /// Whether a slot holds a unit of the map rather than a single entry. Without superpages, this unit is a whole
+    /// translation page.
     pub fn holds_pages(&self) -> bool {
         self.holds_pages
     }

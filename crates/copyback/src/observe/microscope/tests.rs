@@ -32,7 +32,7 @@ fn a_window_that_nobody_has_placed_begins_with_the_measurement() {
     assert_eq!(times(&view), [(99, 101), (60, 110)]);
     assert_eq!((view.from_ns, view.to_ns), (100, 120));
     assert!(view.notes()[0].contains("the run ended at 120 ns"), "{:?}", view.notes());
-    // One that has its place stays there.
+    // A window that has its own start keeps it.
     let mut placed = self::recorder(&[1]);
     placed.begin(7);
     assert_eq!(placed.end(false, 500).from_ns, 100);

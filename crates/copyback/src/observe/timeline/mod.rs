@@ -186,8 +186,8 @@ impl Timeline {
     /// The same of dies of several drives, whose flash has these geometries. Each die has rows of its own.
     ///
     /// # Panics
-    /// When there is no such drive, or it has no such die, or a command names planes of another die: in rows of planes,
-    /// the translation layer's geometry has fewer planes than the flash.
+    /// When there is no such drive, or it has no such die, or a command names planes of another die. The geometries
+    /// must be those of the flash: the translation layer of a drive with rows of planes has fewer planes.
     pub fn of_drives(
         commands: &[CommandRecord],
         geometries: &[Geometry],

@@ -1,5 +1,5 @@
 //! A timeline in characters: a column is a fixed time. Lines that are too long continue below; parts of lines without a
-//! command are omitted. As in the picture, time before the first and after the last command is not drawn, but stated.
+//! command are omitted. As in the SVG, time before the first and after the last command is not drawn, but stated.
 //!
 //! A bar begins with the letter of its label, and ends with a `|`. A bar that is shorter than a column still gets a
 //! column, unless a longer bar is there. A bar shorter than a tenth of a column gets one only if it is the array's
@@ -10,7 +10,7 @@ use super::{Axis, LEGEND, Row, Timeline, Use};
 /// Columns between two ticks of the axis.
 const TICK_COLUMNS: usize = 10;
 /// Most lines, below each other, of a drawing whose scale was not set. Each line has all rows.
-const STAVES_MAX: u64 = 40;
+const LINES_MAX: u64 = 40;
 
 /// How a timeline is drawn.
 #[derive(Clone, Copy, Debug)]
@@ -120,7 +120,7 @@ fn legend(has_request: bool) -> String {
 fn step_ns(timeline: &Timeline, columns: usize) -> u64 {
     let wanted_ns = timeline.shortest_array_ns().unwrap_or(1000) / 4;
     let (first_ns, last_ns) = timeline.in_use_ns();
-    let least_ns = (last_ns - first_ns).div_ceil(columns as u64 * STAVES_MAX);
+    let least_ns = (last_ns - first_ns).div_ceil(columns as u64 * LINES_MAX);
     let longest_below = Axis::round_steps_ns().take_while(|&step| step <= wanted_ns).last().unwrap_or(1);
     Axis::round_steps_ns().find(|&step| step >= least_ns).unwrap_or(u64::MAX).max(longest_below)
 }

@@ -57,7 +57,7 @@ impl WorkOfWrite {
         if done.erases == 0 {
             return;
         }
-        // The mean of a first pass is below the end of it.
+        // Write amplification rises during a first pass: the mean is below the value at its end.
         let counted = (done.host_units + done.moved_units) as f64 / done.host_units.max(1) as f64;
         if !self.is_counted {
             self.units = self.units.min(2.0 * counted);

@@ -131,8 +131,8 @@ impl<'a> Preconditioner<'a> {
         config.frontier.is_in_rows() || config.frontier.opens_twins() || self.stagger_blocks > 0
     }
 
-    /// Advances a sample to another moment: by up to two blocks of writes of a plane, or by so much that `times`
-    /// samples together span several of its capacities.
+    /// Advances a sample by a random number of writes: up to two blocks of each plane, or more if `times` samples
+    /// together must span several of its capacities.
     fn advance(&mut self, times: u64, stream: &mut Xoshiro256PlusPlus) -> Result<(), KeyError> {
         let writes = stream.random_range(0..self.writes_between_copies_max(times));
         self.overwrite(self.ftl.geometry.logical_units, writes, stream)
@@ -173,7 +173,7 @@ impl<'a> Preconditioner<'a> {
         let units = u64::from(units.next_multiple_of(logical_page)) * u64::from(planes);
         let logical = Bytes(units * geometry.unit_bytes());
         config.capacity = CapacityConfig { over_provisioning: None, reserved: None, logical: Some(logical) };
-        // Its map is not on it: translation pages are written to the drive itself.
+        // The sample holds no translation pages: these are written to the drive itself.
         config.mapping = Default::default();
         config.allocation = Default::default();
         let mut ftl = Ftl::new(&config.ftl(), seed);

@@ -91,7 +91,8 @@ impl Simulation<'_> {
     }
 
     /// Units that the host has written. These are the units bound to flash, so that a waiting write counts when its
-    /// work does; or, if a buffer absorbs writes, the units of the requests that were split.
+    /// work does; or, if drives write other units than these (a buffer, included units, parity, copies), the units of
+    /// the requests that were split.
     pub(crate) fn written_units(&self) -> u64 {
         if self.counts_submitted {
             return self.collector.written_units;
@@ -130,7 +131,7 @@ impl Simulation<'_> {
         did.fold(none, |sum, did| sum.zip(&did, |a, b| a + b))
     }
 
-    /// The position at the completion of the last request; the present one if none has completed.
+    /// The position when all requests had completed; the present one if that is still ahead.
     fn last_end(&self) -> RunPosition {
         self.track.last_end().unwrap_or_else(|| self.position())
     }

@@ -156,7 +156,7 @@ impl BackEnd {
         if self.dies[die].has_planes_awaiting_request() {
             self.start_deferred_collections(die, events);
         }
-        // A read that would have to wait may be rebuilt instead, even if it was first to arrive.
+        // A read that would have to wait may be rebuilt instead, even if no other waits in front of the window.
         if self.admission.control.distinguishes_tasks() && self.try_rebuild_on_arrival(id, events) {
             return;
         }

@@ -95,8 +95,8 @@ impl BackEnd {
         control.set_active(task, true);
         let Some(shares) = control.shares() else { return };
         shares.on_activate(task);
-        let follow = shares.follow(|active| active == task);
-        if let Some(period_ns) = shares.period_ns().filter(|_| follow) {
+        let may_change = shares.may_change(|active| active == task);
+        if let Some(period_ns) = shares.period_ns().filter(|_| may_change) {
             updates.begin(period_ns, events);
         }
     }
@@ -136,7 +136,7 @@ impl BackEnd {
         let host = if looks_at_host { self.host_for_shares(events.now_ns()) } else { Host::default() };
         let state = State { host, ..self.state_for_shares() };
         let shares = self.admission.control.shares();
-        let Some(shares) = shares.filter(|shares| shares.follow(|task| active.has(task))) else { return };
+        let Some(shares) = shares.filter(|shares| shares.may_change(|task| active.has(task))) else { return };
         let has_changed = shares.update(|task| active.has(task), &state);
         let Some(period_ns) = shares.period_ns() else { return };
         self.admission.shares.go_on(period_ns, events);

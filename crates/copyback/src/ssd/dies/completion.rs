@@ -1,8 +1,8 @@
 //! The ends of commands. The order matters:
 //!
 //! 1. The flash releases the planes, and the counters add the time of their use for collection.
-//! 2. If the device takes the command in parts and this was the first, the rest is issued. All other steps follow the
-//!    end of the rest.
+//! 2. If the device takes the command in parts and this was the first, the rest is issued. The later steps follow the
+//!    end of the rest, except for step 3 of a read.
 //! 3. The transactions that the command served end, plane by plane (`admission::transaction_end`).
 //! 4. The job whose step it was continues or ends (`gc::collection_course`).
 //! 5. The die is marked, unless the job's next step is in progress already.

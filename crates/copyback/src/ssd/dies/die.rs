@@ -15,8 +15,8 @@ const NOT_COLLECTING: u64 = u64::MAX;
 pub(in crate::ssd) struct DieState {
     /// The job that has reserved the die.
     reserved_by: JobId,
-    /// When collection reserved the die, or began to collect a block of it while other work goes on. Invariant:
-    /// [`NOT_COLLECTING`] if no block of the die is collected.
+    /// When collection reserved the die, or began to collect a block of it while other work goes on; if a part of the
+    /// run began later, when that began. Invariant: [`NOT_COLLECTING`] if no block of the die is collected.
     collecting_since_ns: u64,
     jobs: WaitingJobs,
     waits: WaitCounts,

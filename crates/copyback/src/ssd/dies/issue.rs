@@ -1,5 +1,6 @@
-//! Issue: a ready die takes its next command, and every command goes to the flash from here, those of jobs, too. Reads
-//! of the host are bound here, writes in `write_binding`, steps of jobs in `gc::steps`.
+//! Issue: a ready die takes its next command. Every command goes to the flash from here, those of jobs, too, except for
+//! lone steps (`gc::lone_steps`). Reads of the host are bound here, writes in `write_binding`, steps of jobs in
+//! `gc::steps`.
 
 use crate::dispatch::compose::{self, HostPages, JoiningReads, JoiningWrite};
 use crate::dispatch::order::{Class, Heads, OrderPolicy, OrderView};
@@ -281,12 +282,12 @@ impl BackEnd {
         if self.txns[part.txn].role == Role::UpdateRead {
             self.records.counters.on_update_read();
         }
-        self.show_read(part);
+        self.check_read(part);
         command.push(part);
     }
 
-    /// Shows the data that a read returns to the shadow copy, if the run keeps one.
-    pub(in crate::ssd) fn show_read(&self, part: CommandPlane) {
+    /// Compares the data that a read returns with the shadow copy, if the run keeps one.
+    pub(in crate::ssd) fn check_read(&self, part: CommandPlane) {
         if let Some(shadow) = &self.records.shadow {
             let first = self.txns[part.txn].first.0;
             for unit in (first..first + part.units).map(LogicalUnit) {
@@ -483,7 +484,7 @@ impl BackEnd {
         self.check_row(command);
         let part = |(at, part): (usize, &CommandPlane)| {
             let txn = part.txn.is_some().then(|| &self.txns[part.txn]).filter(|txn| txn.job.is_none());
-            // A job's command is charged to the job first; parts of it may belong to the host.
+            // The first part of a job's command is charged to the job; other parts may belong to the host.
             let is_jobs = command.job.is_some() && at == 0;
             let source = txn.filter(|_| !is_jobs).map_or(command.source, |txn| txn.role.source());
             (part.plane, part.page, txn.map_or(RequestId::NONE, |txn| txn.request), source)

@@ -23,7 +23,7 @@ pub(in crate::ssd) struct RowWrites {
     pub first: TxnId,
     /// The last.
     pub last: TxnId,
-    /// Units of the row up to the end of these writes, earlier ones included.
+    /// The sum of their units.
     pub units: u32,
 }
 
@@ -80,32 +80,32 @@ impl BackEnd {
         self.issue(die, &command, events);
     }
 
-    /// Programs a row with a job's oldest moves that were read. If they do not fill the row, adds dirty pages of the
-    /// die.
+    /// Programs a row with a job's oldest moves that were read. If they do not fill the row, adds waiting writes of the
+    /// die (if the granularity combines them with moves), and dirty pages of the buffer (if rows are shared).
     #[inline(never)]
     pub(in crate::ssd) fn program_row(&mut self, die: DieId, id: JobId, units: usize, events: &mut EventQueue) {
         let plane = self.gc.jobs[id].plane();
         let mut data = [LogicalUnit::NONE; UNITS_PER_PAGE_MAX as usize];
         let room = self.geometry.units_per_page as usize - units;
-        let mut dirty = RowWrites::NONE;
+        let mut writes = RowWrites::NONE;
         if self.scheme.settings.compose.combines {
-            dirty = self.take_waiting(die, plane, &mut data[..room], events.now_ns());
+            writes = self.take_waiting(die, plane, &mut data[..room], events.now_ns());
         }
         // Waiting writes have reserved a page of the host's block: a row that they share goes there.
-        let write_point = match dirty.first.is_some() {
+        let write_point = match writes.first.is_some() {
             true => self.ftl.write_point(plane, Stream::Host),
             false => self.write_point_of(id, plane),
         };
         if self.geometry.shares_rows() {
-            self.take_dirty(die, plane, &mut data[..room], &mut dirty, events.now_ns());
+            self.take_dirty(die, plane, &mut data[..room], &mut writes, events.now_ns());
         }
-        let data = &data[..dirty.units as usize];
+        let data = &data[..writes.units as usize];
         let page = self.bind_row(id, (plane, write_point), units, data, events.now_ns());
         let mut command = Command::new(FlashOp::Program, self.gc.jobs[id].source(), id, events.now_ns());
         self.push_row(&mut command, plane, page, self.geometry.units_per_flash_page, TxnId::NONE);
         // These writes complete with the first page without moves or, if there is none, with the last page.
         let first = units.div_ceil(self.geometry.units_per_flash_page as usize);
-        command.parts[first.min(command.parts().len() - 1)].txn = dirty.first;
+        command.parts[first.min(command.parts().len() - 1)].txn = writes.first;
         self.issue(die, &command, events);
     }
 
@@ -142,27 +142,27 @@ impl BackEnd {
     /// Takes waiting writes of a die into the free places of a row, `room`.
     fn take_waiting(&mut self, die: DieId, plane: PlaneId, room: &mut [LogicalUnit], now_ns: u64) -> RowWrites {
         let list = self.queue(die, Queue::Write);
-        let mut dirty = RowWrites::NONE;
+        let mut writes = RowWrites::NONE;
         while let Some(id) = self.queues.first_write_for(die, plane, self.scheme.settings.compose.scan_max, &self.txns)
-            && (dirty.units + self.txns[id].units) as usize <= room.len()
+            && (writes.units + self.txns[id].units) as usize <= room.len()
         {
             self.queues.remove(list, id.0);
             self.stop_waiting(id, now_ns);
             self.release_page(die, self.txns[id].plane);
-            self.add_to_row(id, room, &mut dirty);
+            self.add_to_row(id, room, &mut writes);
         }
-        dirty
+        writes
     }
 
     /// Adds the units of a write to a row, after the others.
-    fn add_to_row(&mut self, id: TxnId, room: &mut [LogicalUnit], dirty: &mut RowWrites) {
-        dirty.units = self.put_units(id, room, dirty.units);
-        if dirty.last.is_some() {
-            self.txns[dirty.last].next_in_list = id;
+    fn add_to_row(&mut self, id: TxnId, room: &mut [LogicalUnit], writes: &mut RowWrites) {
+        writes.units = self.put_units(id, room, writes.units);
+        if writes.last.is_some() {
+            self.txns[writes.last].next_in_list = id;
         } else {
-            dirty.first = id;
+            writes.first = id;
         }
-        dirty.last = id;
+        writes.last = id;
     }
 
     /// Binds a row for a queued write of a superpage: its own units, and the other units of the superpage that hold
@@ -255,18 +255,18 @@ impl BackEnd {
         die: DieId,
         plane: PlaneId,
         room: &mut [LogicalUnit],
-        dirty: &mut RowWrites,
+        writes: &mut RowWrites,
         now_ns: u64,
     ) {
         let Some(buffer) = &mut self.host_side.buffer else { return };
-        let set = buffer.take_set(die, room.len() as u32 - dirty.units);
+        let set = buffer.take_set(die, room.len() as u32 - writes.units);
         for (first, units) in set.pages().iter().flat_map(|page| page.runs()) {
             let id = self.txns.add(Txn { arrival_ns: now_ns, ..Txn::new(Role::Evict, first, units, die, plane) });
             self.admission.control.enter(die, Source::HOST);
             if self.looks_up() {
                 self.count_look_up(first, units);
             }
-            self.add_to_row(id, room, dirty);
+            self.add_to_row(id, room, writes);
         }
     }
 
@@ -299,7 +299,7 @@ impl BackEnd {
     }
 
     /// Splits a command: returns the part that the device takes first. The rest follows when that has ended, and
-    /// nothing goes between. The transactions that the command serves end with its last part.
+    /// nothing goes between. The transactions that a program serves end with its last part.
     #[inline(never)]
     pub(in crate::ssd) fn keep_rest(&mut self, die: DieId, command: &Command) -> Command {
         let (mut first, mut rest) = (*command, *command);
@@ -345,7 +345,7 @@ impl BackEnd {
             }
             id = self.txns[id].next_in_list;
         }
-        // The rest is issued like the first part, even if others may now go before the die's collection.
+        // The rest is issued without `check_between_steps`: that has checked the whole command.
         self.issue_in_parts(die, &rest, events);
     }
 }

@@ -157,7 +157,8 @@ impl BackEnd {
         self.fill_window(die, events);
     }
 
-    /// Checks that each plane of a collection of several victims has room for its own pages, if no other plane has.
+    /// Checks that each plane of a collection of several victims has room for its own pages: they stay there if no
+    /// other plane has room for them.
     #[cold]
     #[inline(never)]
     fn check_room_of_victims(&self, id: JobId) {
@@ -229,7 +230,7 @@ impl BackEnd {
         } else if !self.gc.jobs[id].purpose().reserves_die {
             self.give_die_back(die, id, events);
         } else if self.dies[die].reserved_by() == id && self.flash.is_ready(die) {
-            // No other work may use the die, so the next step starts at once. Most of a job's steps take this path.
+            // If no other work may go between steps, the next step starts at once.
             if self.scheme.settings.collection.steps_at_once && !self.is_job_paused(id) {
                 self.take_step(die, id, events);
             }

@@ -16,7 +16,7 @@ pub(in crate::ssd) struct CollectionScopes {
     /// The number of last successive collections of each plane that freed no page. Invariant: at most `fruitless_max`.
     fruitless: Vec<u32>,
     fruitless_max: u32,
-    /// Memory for the page offsets that the victim policy reads.
+    /// The page offsets of waiting reads, for the victim policy. The memory is reused.
     read_offsets: Vec<u32>,
 }
 
@@ -69,7 +69,7 @@ impl CollectionScopes {
         );
     }
 
-    /// The page offsets that the victim policy reads.
+    /// The page offsets of waiting reads, for the victim policy.
     pub fn read_offsets(&self) -> &[u32] {
         &self.read_offsets
     }

@@ -8,8 +8,8 @@
 //! and its level.
 //!
 //! A paused collection keeps its victim and stops between two steps, with no page in the controller. Its die then
-//! serves host work as if it were free, until the drive is forced again, a plane reaches its last resort, or the host
-//! is done.
+//! serves host work as if it were free, until the drive is forced again, a plane reaches its last resort, a write waits
+//! for space, or the host is done.
 
 use crate::dispatch::order::Class;
 use crate::flash::command::Source;
@@ -97,7 +97,7 @@ enum CollectionReason {
     Requested,
     /// The drive was forced to collect.
     Forced,
-    /// The drive was at its last resort: no coordinator ordered it.
+    /// The drive was at its last resort, or a write waited for space: no coordinator ordered it.
     LastResort,
 }
 
@@ -121,7 +121,8 @@ pub(in crate::ssd) struct Coordination {
     is_forced: Vec<bool>,
     /// Invariant: the number of set entries of `is_forced`.
     dies_forced: u32,
-    /// Collections are paused, until a write waits for space or a plane is at its last resort.
+    /// Collections are paused, until the drive is forced again, a plane reaches its last resort, a write waits for
+    /// space, or the host is done.
     is_ordered_to_pause: bool,
     totals: CoordinationTotals,
 }
@@ -167,7 +168,7 @@ impl BackEnd {
         self.gc.coordination.as_ref().map(|coordination| coordination.totals)
     }
 
-    /// Whether a coordinator has ordered the drive to pause.
+    /// Whether a coordinator's order to pause collections is in effect.
     #[inline]
     pub fn is_ordered_to_pause(&self) -> bool {
         self.gc.coordination.as_ref().is_some_and(|coordination| coordination.is_ordered_to_pause)
@@ -290,8 +291,8 @@ impl BackEnd {
         }
     }
 
-    /// Reports the level of the drive's lowest plane, at most `Report`. The next request at it reports the level
-    /// `Start`.
+    /// Reports the level of the drive's lowest plane, at most `Report`. If it is at the level `Start`, the next write
+    /// to it reports that.
     fn report_lowest(&mut self) {
         let level = self.scheme.trigger.level_of(self.lowest_of_scope());
         self.report(level.min(FreeLevel::Report));

@@ -5,7 +5,7 @@ use crate::ssd::gc::collection_scopes::CollectionScopes;
 use crate::ssd::gc::coordinated_drive::Coordination;
 use crate::ssd::gc::idle_collection::Idleness;
 use crate::ssd::gc::job_table::JobTable;
-use crate::ssd::gc::relocation_queues::Relocations;
+use crate::ssd::gc::relocation_table::Relocations;
 
 /// The parts of a drive that relocate blocks. Only a part's own module writes its fields.
 pub(in crate::ssd) struct Collector {

@@ -2,7 +2,7 @@
 //!
 //! Most commands of a drive in use are lone steps. When one ends, nothing can have changed for other parts, so the next
 //! step follows in place; the state of the die and the job is looked up once per event. The functions that choose a
-//! step, take its moves and count it are those of any other step (`steps`, `tasks::job`).
+//! step and take its moves are those of any other step (`tasks::job`); the functions that count it are its own.
 //!
 //! If requests may join steps or preempt between them, a step is a lone step if no such request waits at the die when
 //! it begins. This is checked again when the step ends, and when the following poll ends.
@@ -174,7 +174,7 @@ impl BackEnd {
         true
     }
 
-    /// Counts a plane as in use on a die that collection has held since `since_ns`, if it does.
+    /// Counts a plane's time in use, if collection has held its die since `since_ns`.
     #[inline(always)]
     fn count_plane_of_collection(&mut self, busy_from_ns: u64, since_ns: Option<u64>, now_ns: u64) {
         if let Some(since_ns) = since_ns {

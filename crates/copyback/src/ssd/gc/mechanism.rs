@@ -180,8 +180,8 @@ impl BackEnd {
         }
     }
 
-    /// Whether a transaction in front of a window will need a page that it has not reserved: a write, if collections
-    /// reserve no die. Otherwise it reserves its page first.
+    /// Whether a transaction in front of a window counts as a claim on a page: a write, if collections reserve no die
+    /// (`space_waiters`). A write reserves its page when it enters the window, with any mechanism.
     pub(in crate::ssd) fn claims_page(&self, id: TxnId) -> bool {
         self.mechanism() == Mechanism::Relocations && self.txns[id].role.is_write()
     }

@@ -15,7 +15,7 @@ pub(crate) mod move_destination;
 pub(crate) mod moved_page_service;
 pub(crate) mod preemption;
 pub(crate) mod relocation_commands;
-pub(crate) mod relocation_queues;
+pub(crate) mod relocation_table;
 pub(crate) mod relocations;
 pub(crate) mod start;
 pub(crate) mod step_partners;

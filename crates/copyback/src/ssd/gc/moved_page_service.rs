@@ -47,7 +47,7 @@ impl BackEnd {
     fn end_served_read(&mut self, part: CommandPlane, events: &mut EventQueue) {
         let id = part.txn;
         self.stop_waiting(id, events.now_ns());
-        self.show_read(part);
+        self.check_read(part);
         self.records.counters.on_merged_read();
         self.count_end(id);
         self.finish_txn(id, events);

@@ -2,8 +2,8 @@
 //!
 //! Before each step the controller polls the queue, if that takes time or may let a request preempt. Waiting requests
 //! that the preemption policy admits go first, in the order of the die's classes. So do requests that arrive meanwhile,
-//! as far as the policy's fence lets them. Then the collection takes its step. With the `pipeline` builder, commands of
-//! one type follow each other through the cache register, host and collection alike.
+//! as far as the policy's fence lets them. Then the collection takes its step. With the `pipeline` builder, preempting
+//! requests, and then the collection's step, follow a host command of their type through the cache register.
 //!
 //! A read may also suspend a step that is in the array (`suspension`).
 

@@ -2,9 +2,9 @@
 //!
 //! A relocation appends requests to its task's queue. `admit` lets them into windows, and a die takes them in the order
 //! that the policy of `order` selects. The valid data of a block goes to the block's own plane, which keeps its last
-//! free block for moves. If the allocation chooses dies for single pages, the data goes to any plane, and the drive as
-//! a whole keeps space for it (`admission::shared_space`). A write that waits for space is therefore always served
-//! eventually.
+//! free block for moves. If the allocation chooses dies for single pages, and moved data shares open blocks with the
+//! host's, the data goes to any plane, and the drive as a whole keeps space for it (`admission::shared_space`). A write
+//! that waits for space is therefore always served eventually.
 
 use crate::dispatch::txn::{Role, Txn};
 use crate::flash::command::Source;
@@ -22,8 +22,7 @@ use crate::tasks::gc::walk::{Moment, pick};
 use crate::tasks::relocation::{Relocation, RelocationRequest};
 
 impl BackEnd {
-    /// A page was bound on a plane, or writes wait for space there (on a die, if they are bound to no plane): starts
-    /// collections as the trigger decides.
+    /// A page was bound on a plane: starts collections as the trigger decides.
     pub(in crate::ssd) fn collect_as_task(&mut self, plane: PlaneId, events: &mut EventQueue) {
         self.resume_blocked(events);
         while self.may_collect_more()
@@ -230,8 +229,8 @@ impl BackEnd {
         }
     }
 
-    /// The plane for a page of moved data: the allocation's choice for a host page, if that plane takes it. `None` if
-    /// all remaining pages are reserved for host writes, which will be bound soon.
+    /// The plane for a page of moved data: on the die that the allocation chooses, the plane with the most pages left.
+    /// `None` if all remaining pages are reserved for host writes, which will be bound soon.
     fn place_move(&mut self, home: PlaneId) -> Option<PlaneId> {
         let place = self.choose_die_for_move(home);
         let pages_left = |&plane: &PlaneId| {

@@ -113,9 +113,9 @@ impl BackEnd {
         self.geometry.planes_of(die).any(|p| self.gc.jobs.is_on(p))
     }
 
-    /// Whether data may leave a full plane, so that host writes that are bound to it get pages. A low watermark is no
-    /// reason for this, and neither are writes that could go to the destination themselves: planes full of valid data
-    /// would then move it from one to another for ever.
+    /// Whether data may leave a full plane, so that host writes that are bound to it get pages. A plane below its
+    /// watermark is no reason for this, and neither are writes that could go to the destination themselves: planes full
+    /// of valid data would then move it from one to another for ever.
     pub(in crate::ssd) fn can_leave(&self, plane: PlaneId) -> bool {
         let within_die = self.scheme.settings.collection.plane_rule.is_some();
         let goes_to = |p: PlaneId| match within_die {

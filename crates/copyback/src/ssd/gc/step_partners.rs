@@ -18,7 +18,7 @@ pub(in crate::ssd) struct StepPartners<'a> {
     job: JobId,
     /// `None`: the collection's step is in progress elsewhere.
     step: Option<Step>,
-    /// The page that a merge reads first because a request waits for it, if there is one.
+    /// The page that the collection reads first because a request waits for it (builder `merge`), if there is one.
     wanted: OnceCell<Option<PageId>>,
     /// The reads that join the collection's next read.
     partners: OnceCell<JoiningReads>,

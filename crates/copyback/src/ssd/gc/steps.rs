@@ -72,7 +72,8 @@ impl BackEnd {
         self.collect_if_low(plane, events);
     }
 
-    /// Takes the next step of the job that has reserved the die. Moves of other dies' jobs go between two steps.
+    /// Takes the next step of the job that has reserved the die. While its step is in progress on another die, takes
+    /// moves of other dies' jobs.
     pub(in crate::ssd) fn take_step(&mut self, die: DieId, id: JobId, events: &mut EventQueue) -> bool {
         let Some(step) = self.next_step(id) else {
             if self.head(die, Queue::Move).is_some() {

@@ -10,7 +10,7 @@ use crate::ssd::back_end::BackEnd;
 
 /// Period numbers repeat from 1 to this; 0 means none.
 const NUMBERS: u64 = 31;
-/// After this many periods, a number would be reused: old counts are removed before.
+/// Old counts are removed after this many periods, because their numbers are reused soon after.
 const SWEEP_AFTER: u64 = NUMBERS - 2;
 const COUNT: u8 = 0b11;
 const WAS_HOT: u8 = 0b100;
@@ -25,8 +25,8 @@ pub(in crate::ssd) struct Hotness {
     known: Vec<LogicalUnit>,
 }
 
-/// The list of counted units has room for all units divided by this. A scan of a longer list would cost, for each
-/// counted write, as much as a scan of all units.
+/// The capacity of the list of counted units is the number of all units divided by this. A scan of a longer list would
+/// cost, for each counted write, as much as a scan of all units.
 const UNITS_PER_KNOWN: usize = 32;
 
 fn number(period: u64) -> u8 {

@@ -74,7 +74,7 @@ impl Translation {
         self.updates.awaited
     }
 
-    /// A task's updates in progress for which no transaction waits.
+    /// A task's updates in progress that were owed; write-backs do not count.
     pub(in crate::ssd) fn updates_of(&self, task: Source) -> u32 {
         self.updates.of_task[task.at()]
     }
@@ -94,12 +94,12 @@ impl Translation {
         LogicalUnit(self.layout.first + page.0 * self.layout.units_per_page.divisor())
     }
 
-    /// The number, among the units of the map, of the one with a unit's entry.
+    /// The index, among the units of the map, of the unit that holds a unit's entry.
     fn map_unit_of(&self, unit: LogicalUnit) -> u32 {
         self.cached.page_of(unit).0 * self.layout.units_per_page.divisor() + self.cached.map_unit_of(unit)
     }
 
-    /// The translation page of a hidden unit, if it has one.
+    /// The translation page of a unit of the map; none for other units.
     pub(in crate::ssd) fn page_at(&self, unit: LogicalUnit) -> Option<TranslationPage> {
         unit.0.checked_sub(self.layout.first).map(|unit| TranslationPage(self.layout.units_per_page.quotient(unit)))
     }
@@ -267,8 +267,8 @@ impl BackEnd {
 
     /// Reads the translation page that a transaction waits for, unless it is being read, or was never written. If an
     /// update of the page is pending, the page in flash is outdated: the update comes first. One update is enough. Data
-    /// that moved while the update's program was in progress makes the page owed again; those few entries come from the
-    /// list of owed changes. A wait for every update might never end: collections may outdate the page each time.
+    /// that moved while the update's program was in progress makes the page owed again; those few entries come from
+    /// DRAM. A wait for every update might never end: collections may outdate the page each time.
     fn load(&mut self, id: TxnId, is_shared: bool, attempt: Attempt, events: &mut EventQueue) {
         let (first, units) = (self.txns[id].first, self.txns[id].units);
         let map = self.map.translation();

@@ -47,7 +47,7 @@ struct Updates {
     owed: Lists,
     /// Pages that collections of each die have freed and no update has used. Invariant: a block's worth at most.
     freed: Vec<u32>,
-    /// Updates of each task in progress for which no transaction waits.
+    /// Updates in progress that were owed, by task; write-backs do not count.
     of_task: [u32; SOURCES_MAX],
     /// Updates of collections for which a request waits. Invariant: the number of such pages in `of_page`.
     awaited: u32,

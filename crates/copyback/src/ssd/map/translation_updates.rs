@@ -1,4 +1,4 @@
-//! Updates of translation pages, which `lookups` starts, and the checks of flash and DRAM.
+//! Updates of translation pages, after look-ups, writes and moves, and the checks of flash and DRAM.
 
 use crate::dispatch::admit::Entry;
 use crate::dispatch::txn::{Role, Txn};
@@ -126,7 +126,8 @@ impl BackEnd {
         if write.is_none() || has_entered(self, write) || (is_page && has_entered(self, id)) {
             return;
         }
-        // A page of several writes waits in the list of its first write's task, which may differ from the update's.
+        // A page of several writes waits in the list of the host, if one of them is the host's, or of its first write's
+        // task. Both may differ from the update's task.
         let (die, task) = (self.txns[id].die, self.txns[id].task);
         self.map.translation().updates.of_task[Source::GC.at()] -= 1;
         self.map.translation().updates.of_task[Source::HOST.at()] += 1;

@@ -113,7 +113,7 @@ impl BackEnd {
         self.host_side.parity.as_ref().map(|parity| parity.totals)
     }
 
-    /// Checks that each unit is where its stripe requires, and parity agrees with data. Slow.
+    /// Checks that each unit is on the channel of its stripe, and has parity in flash or on its way. Slow.
     pub(in crate::ssd) fn check_stripes(&self) {
         let Some(parity) = &self.host_side.parity else { return };
         let (stripes, geometry) = (&parity.stripes, &self.geometry);

@@ -31,7 +31,8 @@ pub(in crate::ssd) struct OperationTime {
     pub breakdown_ns: [u64; CAUSES],
 }
 
-/// The last causes of a transaction's time, from the end: its command. After its issue it waits for nothing.
+/// The causes of a command's time after its issue, from the end. If work of the host precedes the command in the array,
+/// that time counts among the earlier causes.
 const LAST: [Cause; 3] = [Cause::Flash, Cause::Transfer, Cause::Channel];
 
 impl OperationTime {

@@ -100,7 +100,7 @@ impl BackEnd {
         }
     }
 
-    /// A processed request continues: to the look-up of its entries, to its place, or to its die's window.
+    /// A processed request continues with the look-up of its entries, the choice of its die, or its arrival at its die.
     fn continue_processed(&mut self, id: TxnId, events: &mut EventQueue) {
         match self.txns[id].role {
             Role::Read | Role::UpdateRead | Role::Write if self.looks_up() => self.look_up_first(id, events),

@@ -57,11 +57,11 @@ pub(in crate::ssd) struct RequestStates {
 impl RequestStates {
     /// A request begins.
     #[inline]
-    pub(in crate::ssd) fn begin(&mut self, id: RequestId, given: RequestState) {
+    pub(in crate::ssd) fn begin(&mut self, id: RequestId, state: RequestState) {
         if id.at() >= self.of.len() {
-            self.of.resize(id.at() + 1, given);
+            self.of.resize(id.at() + 1, state);
         }
-        self.of[id.at()] = given;
+        self.of[id.at()] = state;
     }
 
     /// The state of a request.
@@ -79,9 +79,9 @@ impl RequestStates {
     /// Closes an operation that does not affect its request: it continues as another operation.
     #[inline(always)]
     pub(in crate::ssd) fn close(&mut self, id: RequestId) {
-        let given = &mut self.of[id.at()];
-        hold!(given.open > 0, RequestOnce, "more parts of request {} ended than were begun", given.number);
-        given.open -= 1;
+        let state = &mut self.of[id.at()];
+        hold!(state.open > 0, RequestOnce, "more parts of request {} ended than were begun", state.number);
+        state.open -= 1;
     }
 
     /// An operation ends; returns its request if that is complete.
@@ -93,31 +93,31 @@ impl RequestStates {
         breakdown_ns: &[u64; CAUSES],
     ) -> Option<Completion> {
         self.close(id);
-        let given = &mut self.of[id.at()];
-        given.gc_affected |= gc_affected;
-        given.breakdown_ns = *breakdown_ns;
+        let state = &mut self.of[id.at()];
+        state.gc_affected |= gc_affected;
+        state.breakdown_ns = *breakdown_ns;
         self.if_done(id)
     }
 
     /// All of a request was submitted; returns the request if no operation is open.
     pub(in crate::ssd) fn end_of_split(&mut self, id: RequestId, now_ns: u64) -> Option<Completion> {
-        let given = &mut self.of[id.at()];
-        given.is_whole = true;
-        if given.open == 0 {
+        let state = &mut self.of[id.at()];
+        state.is_whole = true;
+        if state.open == 0 {
             // A request whose last sub-request needed no work has only waited to enter.
-            let explained_ns: u64 = given.breakdown_ns.iter().sum();
-            given.breakdown_ns[Cause::Scheduler as usize] += now_ns - given.arrival_ns - explained_ns;
+            let explained_ns: u64 = state.breakdown_ns.iter().sum();
+            state.breakdown_ns[Cause::Scheduler as usize] += now_ns - state.arrival_ns - explained_ns;
         }
         self.if_done(id)
     }
 
     #[inline(always)]
     fn if_done(&self, id: RequestId) -> Option<Completion> {
-        let given = &self.of[id.at()];
-        if given.open > 0 || !given.is_whole {
+        let state = &self.of[id.at()];
+        if state.open > 0 || !state.is_whole {
             return None;
         }
-        Some(Completion { request: id, gc_affected: given.gc_affected, breakdown_ns: given.breakdown_ns })
+        Some(Completion { request: id, gc_affected: state.gc_affected, breakdown_ns: state.breakdown_ns })
     }
 }
 

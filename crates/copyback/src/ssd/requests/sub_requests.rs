@@ -13,12 +13,12 @@ use crate::ssd::requests::eviction_waits::WaitBreakdown;
 impl Ssd {
     /// A new transaction of a request. The time since the request's arrival was a wait for room in the drive.
     fn txn(&self, role: Role, id: RequestId, first: LogicalUnit, units: u32, now_ns: u64) -> Txn {
-        let given = self.requests.state_of(id);
+        let state = self.requests.state_of(id);
         let mut txn = Txn::new(role, first, units, DieId::NONE, PlaneId::NONE);
         txn.request = id;
-        txn.arrival_ns = given.arrival_ns;
-        txn.high_priority = given.high_priority;
-        txn.breakdown_ns[Cause::Scheduler as usize] = now_ns - given.arrival_ns;
+        txn.arrival_ns = state.arrival_ns;
+        txn.high_priority = state.high_priority;
+        txn.breakdown_ns[Cause::Scheduler as usize] = now_ns - state.arrival_ns;
         txn
     }
 
@@ -64,7 +64,8 @@ impl Ssd {
         }
     }
 
-    /// Reads units of one page, for the request itself or for one of its writes that waits for them.
+    /// Reads consecutive units, for the request itself or for one of its writes that waits for them. They are in one
+    /// page; with a map in flash they may be in several, and `go_to_dies` splits them.
     pub(in crate::ssd) fn submit_read(
         &mut self,
         role: Role,

@@ -105,9 +105,9 @@ impl Ssd {
         self.fill_buffer(None, events);
     }
 
-    /// Lets waiting sub-requests into the buffer, in order. Evicts pages, as many at a time as `Buffer::must_evict`
-    /// requires: until all waiting sub-requests fit, and then until the low-water mark, or until the buffer is empty in
-    /// idle time. `evicted`: the eviction that has just made room.
+    /// Lets waiting sub-requests into the buffer, in order. Evicts pages while `Buffer::must_evict` requires it: until
+    /// all waiting sub-requests fit, and then until the low-water mark, or until the buffer is empty in idle time.
+    /// `evicted`: the eviction that has just made room.
     fn fill_buffer(&mut self, evicted: Option<&FreedSpace>, events: &mut EventQueue) {
         loop {
             if self.enter_buffer(evicted, events) {

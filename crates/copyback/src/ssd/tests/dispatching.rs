@@ -25,10 +25,10 @@ const PROGRAM_NS: u64 = 540_960;
 const A: Source = Source::HOST;
 const B: Source = Source::GC;
 
-struct Hand {
+struct ManualDrive {
     back_end: BackEnd,
     events: EventQueue,
-    /// Comes up when a scene is to go on.
+    /// Ends `run_until`.
     clock: Timer,
     /// Requests and their names.
     names: Vec<(TxnId, &'static str)>,
@@ -40,7 +40,7 @@ struct Hand {
     shares: Vec<(u64, f64)>,
 }
 
-impl Hand {
+impl ManualDrive {
     fn new(dies: u32, admit: &str) -> Self {
         // Unit 100 + n is on die n, so that each die has data to read.
         Self::with(dies, &format!("admit = {admit}"), |ftl| {
@@ -86,8 +86,8 @@ impl Hand {
         Self { back_end, events, clock, names, ends, most: [0; 2], shares: Vec::new() }
     }
 
-    /// A task hands over a request for a die: a read, or a program.
-    fn hand(&mut self, name: &'static str, task: Source, role: Role, die: u32) {
+    /// Submits a request of a task for a die: a read, or a program.
+    fn submit(&mut self, name: &'static str, task: Source, role: Role, die: u32) {
         let (unit, plane) = match role {
             Role::Read => (LogicalUnit(100 + die), PlaneId::NONE),
             _ => (LogicalUnit(200 + self.names.len() as u32), PlaneId(die)),
@@ -153,24 +153,24 @@ impl Hand {
 #[test]
 fn the_examples_of_debit_scheduling() {
     let shares = "{ policy = \"fixed\", gc = 37.5 }";
-    let mut hand = Hand::new(4, &format!("{{ policy = \"debit\", slots = 2, shares = {shares} }}"));
-    hand.back_end.admission.control.set_active(B, true);
+    let mut drive = ManualDrive::new(4, &format!("{{ policy = \"debit\", slots = 2, shares = {shares} }}"));
+    drive.back_end.admission.control.set_active(B, true);
     for (name, task, role, die) in
         [("A0", A, Role::Write, 0), ("B0", B, Role::Read, 0), ("B1", B, Role::Write, 1), ("B3", B, Role::Read, 3)]
     {
-        hand.hand(name, task, role, die);
+        drive.submit(name, task, role, die);
     }
-    assert_eq!(hand.debits(), [1, 3]);
-    hand.hand("a1", A, Role::Read, 0);
-    assert_eq!(hand.debits(), [1, 3], "chip 0 is full");
-    hand.hand("a2", A, Role::Write, 2);
-    assert_eq!(hand.debits(), [2, 3], "Fig. 3a: a2 enters past a1");
-    hand.hand("b1", B, Role::Read, 0);
-    hand.hand("b2", B, Role::Read, 1);
-    assert_eq!(hand.debits(), [2, 3], "B is at its limit");
-    hand.run_until(READ_NS);
+    assert_eq!(drive.debits(), [1, 3]);
+    drive.submit("a1", A, Role::Read, 0);
+    assert_eq!(drive.debits(), [1, 3], "chip 0 is full");
+    drive.submit("a2", A, Role::Write, 2);
+    assert_eq!(drive.debits(), [2, 3], "Fig. 3a: a2 enters past a1");
+    drive.submit("b1", B, Role::Read, 0);
+    drive.submit("b2", B, Role::Read, 1);
+    assert_eq!(drive.debits(), [2, 3], "B is at its limit");
+    drive.run_until(READ_NS);
     // Fig. 3b: B3 has ended, and b2 entered past b1.
-    assert_eq!((hand.debits(), hand.back_end.admission.control.windows().used(DieId(1))), ([2, 3], 2));
+    assert_eq!((drive.debits(), drive.back_end.admission.control.windows().used(DieId(1))), ([2, 3], 2));
     let expected = [
         ("A0", PROGRAM_NS),
         ("B0", 601_200),
@@ -181,7 +181,7 @@ fn the_examples_of_debit_scheduling() {
         ("b1", 721_680),
         ("b2", 601_200),
     ];
-    assert_eq!(hand.ends(), expected);
+    assert_eq!(drive.ends(), expected);
 }
 
 /// Timeline A3: with one queue, a read of an idle chip waits for a request of a full chip; no other policy lets it
@@ -189,11 +189,11 @@ fn the_examples_of_debit_scheduling() {
 #[test]
 fn one_queue_blocks_what_others_let_pass() {
     let end = |policy: &str| {
-        let mut hand = Hand::new(2, &format!("{{ policy = \"{policy}\", slots = 1 }}"));
-        hand.hand("p", A, Role::Write, 0);
-        hand.hand("r1", A, Role::Read, 0);
-        hand.hand("r2", A, Role::Read, 1);
-        hand.ends()
+        let mut drive = ManualDrive::new(2, &format!("{{ policy = \"{policy}\", slots = 1 }}"));
+        drive.submit("p", A, Role::Write, 0);
+        drive.submit("r1", A, Role::Read, 0);
+        drive.submit("r2", A, Role::Read, 1);
+        drive.ends()
     };
     assert_eq!(end("vanilla"), [("p", PROGRAM_NS), ("r1", 601_200), ("r2", 601_200)]);
     for policy in ["window", "strict", "qosfc", "debit"] {
@@ -201,17 +201,18 @@ fn one_queue_blocks_what_others_let_pass() {
     }
 }
 
-/// The order in which requests of two tasks are served by one chip, of `count` each.
+/// The order in which one chip serves `count` requests of each of two tasks.
 fn served(admit: &str, b: Role, count: usize) -> String {
-    let mut hand = Hand::new(1, admit);
-    hand.back_end.admission.control.set_active(B, true);
-    (0..count).for_each(|_| hand.hand("A", A, Role::Read, 0));
-    (0..count).for_each(|_| hand.hand("B", B, b, 0));
-    hand.run_until(u64::MAX);
-    hand.ends.iter().map(|(name, _)| *name).collect()
+    let mut drive = ManualDrive::new(1, admit);
+    drive.back_end.admission.control.set_active(B, true);
+    (0..count).for_each(|_| drive.submit("A", A, Role::Read, 0));
+    (0..count).for_each(|_| drive.submit("B", B, b, 0));
+    drive.run_until(u64::MAX);
+    drive.ends.iter().map(|(name, _)| *name).collect()
 }
 
-/// Timeline A4: weights 3/4 and 1/4 of equal costs, and 1/2 and 1/2 of a read and a program: equal time.
+/// Timeline A4: tasks with equal costs and weights 3/4 and 1/4, and then reads and programs with equal weights, which
+/// get equal time.
 #[test]
 fn fair_queueing_gives_time_by_weight() {
     let weights = |host: f64, gc: f64| format!("{{ policy = \"qosfc\", slots = 1, host = {host}, gc = {gc} }}");

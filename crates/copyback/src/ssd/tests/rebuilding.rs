@@ -58,7 +58,8 @@ fn write_group(ftl: &mut Ftl) {
     }
 }
 
-/// A drive on which the first block of channel 2 is collected, and data was written after that.
+/// A drive that has just begun to collect the first block of channel 2. `first_block` has written this block, and then
+/// `write` other data.
 fn at_work(redundancy: &str, first_block: fn(&mut Ftl), write: fn(&mut Ftl)) -> (BackEnd, EventQueue) {
     let text = format!(
         r#"
@@ -139,9 +140,9 @@ fn a_read_is_rebuilt_from_three_chips() {
     assert_eq!((totals.rebuilt, totals.rebuild_reads), (1, 3));
 }
 
-/// A window of four is full of a collection's reads of 90,960 ns each. A read need not wait for a slot to be rebuilt,
-/// and ends after 60,240. Without rebuilding it enters when the first of them has ended, after the three others, so
-/// that it ends after four times 90,960, and 60,240.
+/// A window of four is full of a collection's reads of 90,960 ns each. A read that is rebuilt needs no slot, and ends
+/// after 60,240. A read that is not rebuilt enters when the first of these reads has ended. It is served after the
+/// other three, so that it ends after four times 90,960, plus 60,240.
 #[test]
 fn a_read_of_a_chip_whose_window_is_full_is_rebuilt_on_arrival() {
     const PAGE_READ_NS: u64 = 90_960;
@@ -174,7 +175,7 @@ fn write_group_apart(ftl: &mut Ftl) {
 
 /// Units 9 to 11 are rebuilt from the other members of their stripes, wherever each of those lies: units 1 and 3 of the
 /// first page, 6 and 7 of the second, and the last three of parity, all of different pages; units 2 and 5, which would
-/// be members, hold nothing. The chip of parity reads one after the other.
+/// be members, hold nothing. The chip of parity reads its three pages one after the other.
 #[test]
 fn a_read_of_several_units_is_rebuilt_from_the_members_of_each_stripe() {
     let (mut back_end, mut events) = at_work("policy = \"rain\"", erase, write_group_apart);

@@ -2,7 +2,7 @@
 //!
 //! Each row breaks the engine in one way during a run. It changes state that only the engine may change, or makes the
 //! engine do what it must not, and names the invariant that has to stop the run. The rows together name every
-//! invariant.
+//! invariant, except for those of volumes.
 
 use crate::dispatch::compose::list::BuilderName;
 use crate::flash::channel::Channels;
@@ -49,7 +49,7 @@ const RAIN: &str = r#"
 "#;
 
 const UNIT_BYTES: u64 = 2048;
-/// Units of the drive of [`config`]: all requests are within them.
+/// The units that requests use. The drive of each row has at least as many.
 const UNITS: u64 = 500;
 
 /// Two dies of two planes on one channel, full and overwritten.
@@ -96,10 +96,10 @@ fn reads() -> Vec<Request> {
 fn reads_of_a_unit() -> Vec<Request> {
     requests(2_000, |_| Op::Read, 1)
 }
-fn reads_of_a_stripe() -> Vec<Request> {
+fn reads_of_four_pages() -> Vec<Request> {
     requests(2_000, |_| Op::Read, 8)
 }
-fn writes_of_a_stripe() -> Vec<Request> {
+fn writes_of_four_pages() -> Vec<Request> {
     requests(2_000, |_| Op::Write, 8)
 }
 /// Of a few units, a part and then the whole.
@@ -183,7 +183,7 @@ fn a_die_at_rest(back_end: &BackEnd) -> Option<DieId> {
     dies(back_end).find(|&die| back_end.flash.is_ready(die) && !back_end.dies[die].is_reserved())
 }
 
-/// An open block of the host with a page programmed and room for more.
+/// An open block with at least two pages programmed, and room for at least two more.
 fn an_open_block(back_end: &BackEnd) -> Option<BlockId> {
     let per_page = back_end.geometry.units_per_page;
     let written = |b: BlockId| u32::from(back_end.ftl.blocks()[b].written);
@@ -557,12 +557,12 @@ const ROWS: &[Row] = &[
         back_end.scheme.settings.follow.read = true;
         true
     }),
-    row!(OnfiAddress, NO_MULTI_PLANE, reads_of_a_stripe, |back_end, _| {
+    row!(OnfiAddress, NO_MULTI_PLANE, reads_of_four_pages, |back_end, _| {
         back_end.flash.inside().rules.commands.multi_plane = true;
         back_end.scheme.settings.compose.builders.push(BuilderName::MultiPlane);
         true
     }),
-    row!(OnfiAddress, "commands = { same_block = true }", writes_of_a_stripe, |back_end, _| {
+    row!(OnfiAddress, "commands = { same_block = true }", writes_of_four_pages, |back_end, _| {
         back_end.flash.inside().rules.commands.same_block = false;
         true
     }),
@@ -613,7 +613,7 @@ const ROWS: &[Row] = &[
     row!(
         OnfiRegister,
         "frontier = { policy = \"single\", fill_limit = \"1 ms\" }",
-        reads_of_a_stripe,
+        reads_of_four_pages,
         |back_end, _| {
             let leaves = |d: &&mut FlashDie| {
                 let follows = d.array.is_busy() || d.staged != NO_COMMAND;

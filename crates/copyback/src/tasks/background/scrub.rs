@@ -134,7 +134,7 @@ impl BackgroundTask for Policy {
 mod tests {
     use super::*;
 
-    /// Four full blocks and an open one, with thresholds 3 and 5.
+    /// Three full blocks and an open one, with thresholds 3 and 5.
     fn scrub() -> (Policy, Blocks) {
         let blocks = Blocks::in_states(&[BlockState::Closed, BlockState::Closed, BlockState::Open, BlockState::Closed]);
         let params = Params { start: 5, stop: 3, first_max: 0 };

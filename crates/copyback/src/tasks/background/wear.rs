@@ -27,7 +27,7 @@ use crate::sim::index::BlockId;
 use crate::sim::ladder::Ladder;
 use serde::{Deserialize, Serialize};
 
-/// Blocks that are searched for one to relocate.
+/// The most blocks that are examined to find one to relocate.
 const CANDIDATES: usize = 64;
 
 /// The page above.

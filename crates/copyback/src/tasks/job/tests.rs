@@ -80,7 +80,7 @@ fn no_step_follows_one_that_is_under_way() {
     assert_eq!(next_step(&mut one, &[]), None);
 }
 
-/// A job whose moves from `hot` on are hot.
+/// A job with cold moves from the places `cold` and hot moves from the places `hot`.
 fn job_with_hot(footprint: Footprint, cold: &[u32], hot: &[u32]) -> Job {
     let mut with_hot = job(footprint, cold);
     let moves = hot.iter().map(|&at| Move { from: PhysicalUnit(at), unit: LogicalUnit(at) });

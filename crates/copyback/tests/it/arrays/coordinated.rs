@@ -53,7 +53,7 @@ impl Ran {
     }
 }
 
-/// Runs equal drives; `coordination` is none if no drive is coordinated.
+/// Runs equal drives; `coordinated` is empty if no drive is coordinated.
 fn run(config: &RunConfig, array: &str, coordinated: &str, requests: &[Request]) -> Ran {
     let array: ArrayConfig = copyback::config::from_toml(array).unwrap_or_else(|e| panic!("{e}\n{array}"));
     let ftl = |number| preconditioned(config, array.seed_of(number, 5)).expect("a drive");
@@ -232,7 +232,7 @@ fn the_last_resort_is_what_is_kept_for_moves() {
     }
 }
 
-/// What writes wait for is collected whatever is free elsewhere, and whatever the level of the last resort.
+/// If writes wait for a page, their plane collects, whatever is free elsewhere, and whatever the last resort's level.
 #[test]
 fn writes_that_wait_for_a_page_are_a_last_resort() {
     let triggers = [
@@ -254,7 +254,7 @@ fn writes_that_wait_for_a_page_are_a_last_resort() {
     }
 }
 
-/// Levels of dies and of the device, and those that wait for a request, are reported as those of planes are.
+/// Levels of dies and of the device are reported like those of planes, also those of triggers that wait for a request.
 #[test]
 fn whatever_the_scope_a_drive_asks_for_a_round() {
     for trigger in [

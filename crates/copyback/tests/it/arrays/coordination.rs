@@ -29,7 +29,7 @@ fn play(trigger: &str, coordination: &str, planes: &[Vec<Block>], asked: &[Asked
     stage(trigger, coordination, planes).play(asked)
 }
 
-/// A plane: so many pages of its open block are written, so many blocks are free, and the others hold so much.
+/// A plane: `open` pages of its open block are written, `free` blocks are free, and each of the others holds `held`.
 pub(crate) fn plane(open: Option<u32>, free: usize, held: &'static [u32]) -> Vec<Block> {
     let mut blocks = vec![Holds(held); 10 - free - usize::from(open.is_some())];
     blocks.extend(open.map(Open));
@@ -185,7 +185,7 @@ fn a_request_for_another_drive_pauses_a_collection_or_does_not() {
 }
 
 /// Collections of a forced drive with one die of two planes, each `(start, end)`. Plane 0 falls to two free blocks with
-/// the write, plane 1 has so many; every victim holds a valid page.
+/// the write, plane 1 has `free`; every victim holds a valid page.
 fn forced_rounds(more: &str, free: usize) -> Vec<(u64, u64)> {
     let planes = [plane(None, 3, &[0]), plane(Some(1), free, &[0])];
     let mut stage = stage(LEVELS, &format!("{INCLUSIVE}\n{more}"), &planes);

@@ -134,7 +134,7 @@ fn the_drawing_is_the_one_that_was_reviewed() {
     std::fs::write(&file, &drawn).expect("the build's folder can be written to");
     assert!(
         drawn == include_str!("../drawings/microscope.txt"),
-        "{} is not tests/drawings/microscope.txt",
+        "{} is not tests/it/drawings/microscope.txt",
         file.display()
     );
 }

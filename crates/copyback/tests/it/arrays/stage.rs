@@ -1,4 +1,4 @@
-//! A few small drives behind a volume, each written down block by block, and what happens to requests of the volume.
+//! A few small drives behind a volume, each described block by block, and what happens to requests of the volume.
 
 use copyback::array::coordination::CoordinationConfig;
 use copyback::array::{ArrayConfig, Volume};

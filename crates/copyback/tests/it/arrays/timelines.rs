@@ -73,7 +73,7 @@ fn a_read_goes_round_a_drive_that_collects() {
     let played = four(aware, &[0], &read);
     assert_eq!((played.responses(), played.reads), (vec![READ], vec![0, 1, 1, 1]));
     assert_eq!((played.totals.gc_aware_reads, played.totals.gc_aware_waits), (1, 0));
-    // What it would read collects, too: it waits.
+    // A drive that the read would use instead collects, too: the read waits.
     let played = four(aware, &[0, 2], &read);
     assert_eq!((played.responses(), played.reads), (vec![2_487_000], vec![1, 0, 0, 0]));
     assert_eq!((played.totals.gc_aware_reads, played.totals.gc_aware_waits), (0, 1));

@@ -286,7 +286,7 @@ fn section_4_4_what_cannot_join_the_next_command_goes_first() {
     );
 }
 
-/// ispass11's merging beside it: the page for which a request waits is moved first, and what matches that page joins.
+/// Together with ispass11's merging, the page for which a request waits is moved first, and what matches it joins.
 #[test]
 fn partners_are_those_of_the_page_that_merging_puts_first() {
     let scheme = PAR.replace("policy = \"none\"", "policy = \"points\", poll = \"0 ns\"");

@@ -40,7 +40,7 @@ fn map(outcome: &Outcome) -> &MapReport {
     outcome.report.map.as_ref().expect("its map is in flash")
 }
 
-/// Room for one entry: every other request drives the last one's out.
+/// Room for one entry: a request for another page evicts the entry of the one before.
 #[test]
 fn a_miss_costs_its_translation_page_and_a_changed_entry_that_leaves_its_own() {
     let asked = [(Op::Write, 0), (Op::Write, 1), (Op::Read, 0), (Op::Read, 1), (Op::Read, 1)];

@@ -145,7 +145,7 @@ fn a_sequential_log_block_that_is_left_early_takes_the_rest_of_the_data_block() 
         // Page 6 went to the random log block just now, and is copied from there.
         (&[&[0], &[2], &[6]], [0, 1, 0], 2 * MOVE_NS + ERASE_NS),
         (&[&[0], &[0]], [0, 1, 0], 3 * MOVE_NS + ERASE_NS),
-        // A write that waits while a sequential log block is merged displaces the next.
+        // A second write of page 0 waits while a log block is merged; then it displaces the log block of page 8.
         (&[&[0], &[8, 0]], [0, 2, 0], 2 * (3 * MOVE_NS + ERASE_NS)),
     ];
     for (writes, expected, merge_ns) in rows {

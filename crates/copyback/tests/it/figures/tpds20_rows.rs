@@ -222,7 +222,7 @@ fn an_update_of_a_superpage_reads_what_is_missing() {
     assert_eq!(update(&[(0, alone)]), (ROW_NS, 1, 1));
 }
 
-/// Of two writes of one superpage under way at once both are kept: the checks of the run see to that.
+/// Two writes of one superpage that are under way at once are both kept: the checks of the run verify it.
 #[test]
 fn writes_of_one_superpage_are_merged() {
     let played = superpages(&[

@@ -240,8 +240,8 @@ fn is_quick(setting: Setting) -> bool {
 
 /// The reason why a drive cannot be in an array, if its settings have one. Arrays exclude states in which single drives
 /// are known to stop. A map in rows costs a row for each of its pages, which may use all that a collection frees.
-/// Windows of few blocks may miss all invalid data, if no die is reserved. A drive with parity of its own waits for
-/// space in the end.
+/// A victim policy with a window of few blocks (`windowed-greedy`) may miss all invalid data, if no die is reserved. A
+/// drive with parity of its own waits for space in the end.
 fn obstacle(config: &RunConfig) -> Option<&'static str> {
     let has_window = matches!(config.victim, VictimConfig::WindowedGreedy(_));
     let obstacles = [

@@ -1,4 +1,4 @@
-//! Keys of drives, of their background tasks and pasts, and of arrays.
+//! Keys of drives, of their background tasks and preconditioning, and of arrays.
 
 use super::{BIG, Differs, Notes, PLAIN, Row};
 

@@ -139,7 +139,7 @@ impl Shares {
     }
 
     /// Whether an update may change a share while these tasks are active.
-    pub fn follow(&self, active: impl Fn(Source) -> bool) -> bool {
+    pub fn may_change(&self, active: impl Fn(Source) -> bool) -> bool {
         !matches!(self, Self::Fixed(_)) && (active(Source::GC) || active(Source::SCRUB))
     }
 

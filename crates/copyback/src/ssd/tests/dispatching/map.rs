@@ -4,34 +4,34 @@
 use super::*;
 
 /// Five dies. The map is in flash; DRAM can hold one translation page, and holds none yet. The first translation page
-/// is on die 4, the data of its entries on die 0; its next program goes to die 1.
-fn mapped(slots: u32, share: f64) -> Hand {
+/// is on die 4; its next program goes to die 1. It has the entry of the data that `read_by_map` reads, on die 0.
+fn mapped(slots: u32, share: f64) -> ManualDrive {
     mapped_with("", slots, share)
 }
 
-fn mapped_with(more: &str, slots: u32, share: f64) -> Hand {
+fn mapped_with(more: &str, slots: u32, share: f64) -> ManualDrive {
     let shares = format!("{{ policy = \"fixed\", gc = {share} }}");
     mapped_under(&format!("{{ policy = \"debit\", slots = {slots}, shares = {shares} }}"), more)
 }
 
-fn mapped_under(admit: &str, more: &str) -> Hand {
+fn mapped_under(admit: &str, more: &str) -> ManualDrive {
     let settings = format!(
         "admit = {admit}
          mapping = {{ policy = \"map-cache\", cache = \"4 KiB\" }}
          {more}"
     );
-    let mut hand = Hand::with(5, &settings, |ftl| {
+    let mut drive = ManualDrive::with(5, &settings, |ftl| {
         for die in 0..5 {
             ftl.write_page(PlaneId(die), &[LogicalUnit(100 + die)], 0);
         }
         ftl.write_page(PlaneId(4), &[LogicalUnit(ftl.geometry.first_map_unit())], 0);
     });
-    assert_eq!(hand.back_end.home(LogicalUnit(hand.back_end.geometry.first_map_unit())).die, DieId(1));
-    hand.back_end.admission.control.set_active(B, true);
-    hand
+    assert_eq!(drive.back_end.home(LogicalUnit(drive.back_end.geometry.first_map_unit())).die, DieId(1));
+    drive.back_end.admission.control.set_active(B, true);
+    drive
 }
 
-impl Hand {
+impl ManualDrive {
     /// The collection begins to update the first translation page: a read, and a program.
     fn update(&mut self) {
         self.back_end.update_owed(0, B, &mut self.events);
@@ -57,13 +57,13 @@ impl Hand {
 /// later.
 #[test]
 fn an_update_that_waits_in_front_of_its_window_enters_as_the_hosts() {
-    let mut hand = mapped(4, 1.0);
-    (0..9).for_each(|_| hand.hand("collected", B, Role::Read, 3));
-    hand.update();
-    assert_eq!((hand.debits(), hand.collection_waits(4)), ([0, 1], true));
-    hand.read_by_map("read");
-    assert_eq!((hand.debits(), hand.collection_waits(4)), ([1, 1], false));
-    let ends = hand.ends();
+    let mut drive = mapped(4, 1.0);
+    (0..9).for_each(|_| drive.submit("collected", B, Role::Read, 3));
+    drive.update();
+    assert_eq!((drive.debits(), drive.collection_waits(4)), ([0, 1], true));
+    drive.read_by_map("read");
+    assert_eq!((drive.debits(), drive.collection_waits(4)), ([1, 1], false));
+    let ends = drive.ends();
     assert_eq!(ends[8..], [("collected", 9 * READ_NS), ("read", READ_NS + PROGRAM_NS + 2 * READ_NS)]);
 }
 
@@ -74,18 +74,18 @@ fn an_update_that_waits_in_front_of_its_window_enters_as_the_hosts() {
 /// that, but follows its read.
 #[test]
 fn the_program_of_an_update_whose_read_is_under_way_is_the_hosts() {
-    let mut hand = mapped(1, 40.0);
-    (0..9).for_each(|_| hand.hand("collected", B, Role::Read, 3));
-    hand.hand("first read", A, Role::Read, 2);
-    (0..2).for_each(|_| hand.hand("collected too", B, Role::Read, 2));
-    hand.run_until(10_000);
-    hand.update();
-    assert_eq!((hand.debits(), hand.collection_waits(2)), ([1, 2], true));
-    hand.read_by_map("read");
-    assert_eq!(hand.debits(), [1, 2], "what has entered stays the collection's");
-    hand.run_until(70_240);
-    assert_eq!(hand.debits(), [1, 2], "dies 3 and 2, and for the host die 1");
-    let ends = hand.ends();
+    let mut drive = mapped(1, 40.0);
+    (0..9).for_each(|_| drive.submit("collected", B, Role::Read, 3));
+    drive.submit("first read", A, Role::Read, 2);
+    (0..2).for_each(|_| drive.submit("collected too", B, Role::Read, 2));
+    drive.run_until(10_000);
+    drive.update();
+    assert_eq!((drive.debits(), drive.collection_waits(2)), ([1, 2], true));
+    drive.read_by_map("read");
+    assert_eq!(drive.debits(), [1, 2], "what has entered stays the collection's");
+    drive.run_until(70_240);
+    assert_eq!(drive.debits(), [1, 2], "dies 3 and 2, and for the host die 1");
+    let ends = drive.ends();
     let update_ns = 70_240 + PROGRAM_NS;
     let expected = [
         ("collected", 9 * READ_NS),
@@ -108,16 +108,16 @@ fn an_update_that_is_in_a_page_with_others_enters_as_the_hosts() {
         [(80_000, "at-once", 80_000), (65_000, "at-once", 65_000), (65_000, "waits", 70_240)]
     {
         let fill = format!("policy = \"single\", fill_limit = \"10 us\", fill_awaited = \"{awaited}\"");
-        let mut hand = mapped_with(&format!("frontier = {{ {fill} }}"), 4, 1.0);
-        hand.update();
-        (0..9).for_each(|_| hand.hand("collected", B, Role::Read, 3));
-        hand.run_until(arrival_ns);
-        let (is_sent, waits) = (arrival_ns > 70_240, hand.collection_waits(1));
-        assert_eq!((hand.debits(), waits), ([0, 1], is_sent), "{arrival_ns} ns");
-        hand.read_by_map("read");
+        let mut drive = mapped_with(&format!("frontier = {{ {fill} }}"), 4, 1.0);
+        drive.update();
+        (0..9).for_each(|_| drive.submit("collected", B, Role::Read, 3));
+        drive.run_until(arrival_ns);
+        let (is_sent, waits) = (arrival_ns > 70_240, drive.collection_waits(1));
+        assert_eq!((drive.debits(), waits), ([0, 1], is_sent), "{arrival_ns} ns");
+        drive.read_by_map("read");
         let enters = u32::from(enters_ns == arrival_ns);
-        assert_eq!((hand.debits(), hand.collection_waits(1)), ([enters, 1], false), "{arrival_ns} ns, {awaited}");
-        let ends = hand.ends();
+        assert_eq!((drive.debits(), drive.collection_waits(1)), ([enters, 1], false), "{arrival_ns} ns, {awaited}");
+        let ends = drive.ends();
         assert_eq!(ends[8..], [("collected", 10 * READ_NS), ("read", enters_ns + PROGRAM_NS + 2 * READ_NS)]);
     }
 }
@@ -126,15 +126,15 @@ fn an_update_that_is_in_a_page_with_others_enters_as_the_hosts() {
 /// 542,160, and its own program follows.
 #[test]
 fn an_update_for_which_nobody_waits_stays_the_collections() {
-    let mut hand = mapped(4, 1.0);
-    (0..9).for_each(|_| hand.hand("collected", B, Role::Read, 3));
-    hand.update();
-    hand.run_until(9 * READ_NS - 1);
-    assert_eq!((hand.debits(), hand.collection_waits(4)), ([0, 1], true));
-    hand.run_until(10 * READ_NS);
-    assert_eq!((hand.debits(), hand.collection_waits(4)), ([0, 1], false));
-    hand.run_until(u64::MAX);
-    assert_eq!((hand.debits(), hand.most, hand.events.now_ns()), ([0, 0], [0, 1], 10 * READ_NS + PROGRAM_NS));
+    let mut drive = mapped(4, 1.0);
+    (0..9).for_each(|_| drive.submit("collected", B, Role::Read, 3));
+    drive.update();
+    drive.run_until(9 * READ_NS - 1);
+    assert_eq!((drive.debits(), drive.collection_waits(4)), ([0, 1], true));
+    drive.run_until(10 * READ_NS);
+    assert_eq!((drive.debits(), drive.collection_waits(4)), ([0, 1], false));
+    drive.run_until(u64::MAX);
+    assert_eq!((drive.debits(), drive.most, drive.events.now_ns()), ([0, 0], [0, 1], 10 * READ_NS + PROGRAM_NS));
 }
 
 /// atc18 Section 5.2 (QoSFC): "virtual time as a measure of progress for each FTL task". The map is such a task: its
@@ -145,10 +145,10 @@ fn a_read_of_the_map_is_a_task_of_its_own_under_qosfc() {
         ("{ policy = \"qosfc\", slots = 1 }", Source::MAP),
         ("{ policy = \"debit\", slots = 1, shares = { policy = \"fixed\", gc = 20 } }", A),
     ] {
-        let mut hand = mapped_under(admit, "");
-        hand.hand("first read", A, Role::Read, 4);
-        hand.read_by_map("read");
-        let waiting = hand.back_end.admission.control.windows().waiting(DieId(4));
+        let mut drive = mapped_under(admit, "");
+        drive.submit("first read", A, Role::Read, 4);
+        drive.read_by_map("read");
+        let waiting = drive.back_end.admission.control.windows().waiting(DieId(4));
         assert_eq!([A, Source::MAP].map(|own| waiting.has(own)), [A, Source::MAP].map(|own| own == task), "{admit}");
     }
 }

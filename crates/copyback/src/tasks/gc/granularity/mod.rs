@@ -68,7 +68,7 @@ pub trait GranularityPolicy {
     fn fill(&self) -> JobFill {
         JobFill::Pages
     }
-    /// Whether writes that wait at the die share rows with moves, one moved page at a time.
+    /// Whether writes that wait at the die share rows with moves.
     fn combines(&self) -> bool {
         false
     }

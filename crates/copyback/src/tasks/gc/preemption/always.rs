@@ -19,7 +19,7 @@
 //! Parameters:
 //! - `victims` (default 1): victims that are collected in parallel.
 //! - `buffer` (default 64, at least 2): pages that each victim may hold in the controller, from the request to read a
-//!   page until its data is in flash. No source states it; 64 is four slots of 16 chips.
+//!   page until its data is in flash. No source states it; 64 is four slots for each of 16 chips.
 
 use super::{Candidate, PreemptionPolicy, PreemptionView};
 use crate::config::{Device, KeyError};

@@ -49,7 +49,7 @@ pub trait Parameters {
     fn lets_host_first(&self) -> bool {
         true
     }
-    /// Whether requests avoid a collection's plane while a page waits in its register.
+    /// Whether requests avoid a collection's plane between the read and the program of a move.
     fn excludes_plane(&self) -> bool {
         false
     }
@@ -175,7 +175,7 @@ impl PreemptionConfig {
         self.parameters().lets_host_first()
     }
 
-    /// Whether requests avoid a collection's plane while a page waits in its register.
+    /// Whether requests avoid a collection's plane between the read and the program of a move.
     pub fn excludes_plane(&self) -> bool {
         self.parameters().excludes_plane()
     }

@@ -1,8 +1,8 @@
 //! A preemption policy of a program that calls Copyback: a class of Python, for example.
 //!
 //! Between the steps of a collection, the engine asks it about each request that waits at the die and that `points`
-//! would let preempt. A request that `points` excludes, for example because of a page in a register of its plane, stays
-//! excluded. Each drive has its own policy.
+//! would let preempt. A request that `points` excludes, for example at point (1), stays excluded. Each drive has a
+//! policy of its own.
 //!
 //! Source: none of its own; docs/python.md shows how a policy is written and supplied.
 //!

@@ -4,10 +4,10 @@
 //! program, (2) before its read. The last point (2) is before the erase. At each point the controller polls the queue,
 //! serves all waiting requests, and resumes the collection when none waits. No executing command is interrupted.
 //!
-//! At point (1) a page waits in a register of the collection's plane, so that this plane serves no read. If free blocks
-//! of the trigger's scope are below `trigger.hard`, writes may not preempt (state 2 of Fig. 7). If a write of high
-//! priority also waits at the die, no request may preempt until the collection is complete and that write is served
-//! (state 3).
+//! At point (1) the collection's plane serves no read, because in the paper a page then waits in its register. If free
+//! blocks of the trigger's scope are below `trigger.hard`, writes may not preempt (state 2 of Fig. 7). If a write of
+//! high priority also waits at the die, no request may preempt until the collection is complete and that write is
+//! served (state 3).
 //!
 //! Below that watermark, or if a write waits for a free page, a point serves only requests that waited when it opened,
 //! so that the collection continues.

@@ -9,9 +9,9 @@
 //!
 //! The device needs `commands.suspend`: which operations can be suspended, how often, and the times to suspend and to
 //! resume. An operation that ends before the die could take a read continues. Reads are served one after another,
-//! including reads that arrive meanwhile. If `fence` holds them back, or the collection is needed (see `points`), only
-//! reads that waited are served, and an operation is suspended once. No read uses a block that the suspended operation
-//! changes.
+//! including reads that arrive meanwhile. If `fence` holds them back, free blocks are below `trigger.hard`, or a write
+//! waits for a free page, only reads that waited are served, and an operation is suspended once. No read uses a block
+//! that the suspended operation changes.
 //!
 //! Limits:
 //! - While reads keep coming and no fence holds them back, a suspension has no bound: `commands.suspend.limit` counts

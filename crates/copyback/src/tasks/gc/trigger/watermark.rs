@@ -377,8 +377,8 @@ impl Policy {
         };
         let blocks = planes * geometry.blocks_per_plane;
         let soft_blocks = params.soft.of(blocks);
-        // A plane has as many blocks in rows as on each plane of the flash; the blocks of a larger scope are divided by
-        // the planes of a row.
+        // In rows, a plane has as many blocks as each plane of the flash, and keeps its watermarks. A larger scope has
+        // fewer blocks in rows; its watermarks are divided by the planes of a row.
         let blocks_in_row = if params.scope == Scope::Plane { 1 } else { geometry.row_planes };
         let of_plane = |blocks: u32| match params.count {
             Count::Blocks => blocks,
