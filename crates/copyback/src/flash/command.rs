@@ -91,6 +91,22 @@ impl Command {
         }
     }
 
+    /// Makes this a read or a program of one page that is no step of a job. In place and field by field, because a copy
+    /// of a command that was just made is slow: it reads fields in wider pieces than they were written, so that the
+    /// processor first completes all earlier writes to memory.
+    #[inline(always)]
+    pub(super) fn set_page(&mut self, op: FlashOp, source: Source, part: CommandPlane, cached: bool, issued_ns: u64) {
+        (self.op, self.source, self.job) = (op, source, JobId::NONE);
+        (self.planes, self.cached, self.alone, self.held, self.out) = (1, cached, false, false, 0);
+        let own = &mut self.parts[0];
+        own.plane = part.plane;
+        own.page = part.page;
+        own.units = part.units;
+        own.txn = part.txn;
+        (self.issued_ns, self.loaded_ns) = (issued_ns, issued_ns);
+        (self.array_start_ns, self.array_end_ns) = (0, 0);
+    }
+
     /// Makes this a command of one plane that has its die to itself. In place, because most commands are of this kind.
     #[inline(always)]
     pub(super) fn set_alone(&mut self, op: FlashOp, source: Source, job: JobId, part: CommandPlane, issued_ns: u64) {

@@ -217,6 +217,16 @@ impl Counters {
         self.gc.array_pages[at] += pages;
     }
 
+    /// A read or a program of one page is issued; `follows`: it follows another through the cache register.
+    #[inline(always)]
+    pub fn on_page(&mut self, op: FlashOp, source: Source, follows: bool) {
+        self.work.cached_commands += u64::from(follows);
+        match op {
+            FlashOp::Read => self.count_reads(source, 1),
+            _ => self.count_programs(source, 1),
+        }
+    }
+
     /// A read of one plane is issued, which has its die to itself.
     #[inline(always)]
     pub fn on_lone_read(&mut self, source: Source) {

@@ -202,7 +202,7 @@ impl<'a> Simulation<'a> {
             source: setup.source,
             requests: Requests::default(),
             next: None,
-            ahead: VecDeque::with_capacity(requests::REQUESTS_AHEAD as usize),
+            ahead: VecDeque::with_capacity(2 * requests::REQUESTS_AHEAD),
             is_source_empty: false,
             fetched: 0,
             fetch_max: requests_max,

@@ -22,6 +22,15 @@ impl BackEnd {
         }
     }
 
+    /// Prefetches what an overwrite of the request's first unit touches.
+    #[inline(always)]
+    pub(crate) fn prefetch_place(&self, offset_bytes: u64) {
+        let unit = u32::try_from(offset_bytes / u64::from(self.geometry.unit_bytes)).ok();
+        if let Some(unit) = unit.filter(|&unit| unit < self.geometry.logical_units) {
+            self.ftl.prefetch_place(LogicalUnit(unit));
+        }
+    }
+
     /// The list that holds a die's queue.
     #[inline(always)]
     pub(super) fn queue(&self, die: DieId, queue: Queue) -> usize {

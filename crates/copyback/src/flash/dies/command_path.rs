@@ -49,6 +49,28 @@ impl<O: Observer> CommandPath<'_, O> {
         }
     }
 
+    /// The place for a command that is issued now, and whether it follows another through the cache register.
+    #[inline(always)]
+    fn take_place(&mut self, now_ns: u64) -> (usize, bool) {
+        let is_first = self.d.is_ready();
+        if is_first {
+            self.d.busy_since_ns = now_ns;
+        }
+        (self.d.free_place(), !is_first && self.d.uses_cache_register())
+    }
+
+    /// A command begins, at its place.
+    #[inline(always)]
+    fn begin(&mut self, at: u8, op: FlashOp, planes: u64, follows: bool, events: &mut EventQueue) {
+        if op == FlashOp::Read && follows {
+            // The cycles of a read that follows another are transferred with that read's data.
+            let cycles_ns = planes * self.timing.command_ns;
+            self.start_array::<false>((at, op), events.now_ns() + cycles_ns + self.timing.cache_busy_ns, events);
+        } else {
+            self.launch::<false>(at, op, planes, events);
+        }
+    }
+
     // ---- the channel ------------------------------------------------------------------------------------------------
 
     /// The die's command needs the channel.
@@ -127,24 +149,32 @@ impl<O: Observer> Flash<O> {
     /// When the device would refuse it.
     pub fn issue(&mut self, die: DieId, command: &Command, events: &mut EventQueue) -> bool {
         self.rules.check(&self.geometry, command);
-        let now_ns = events.now_ns();
         self.planes_in_use += u32::from(command.planes);
         let mut way = self.path(die);
-        let (at, is_first) = (way.d.free_place(), way.d.is_ready());
-        let follows = !is_first && way.d.uses_cache_register();
+        let (at, follows) = way.take_place(events.now_ns());
         way.d.commands[at] = *command;
         way.d.commands[at].cached = follows;
-        if is_first {
-            way.d.busy_since_ns = now_ns;
-        }
-        let (at, op) = (at as u8, command.op);
-        if op == FlashOp::Read && follows {
-            // The cycles of a read that follows another are transferred with that read's data.
-            let cycles_ns = u64::from(command.planes) * way.timing.command_ns;
-            way.start_array::<false>((at, op), now_ns + cycles_ns + way.timing.cache_busy_ns, events);
-        } else {
-            way.launch::<false>(at, op, u64::from(command.planes), events);
-        }
+        way.begin(at as u8, command.op, u64::from(command.planes), follows, events);
+        follows
+    }
+
+    /// Sends a read or a program of one page on its way, which serves transactions. Returns whether it follows another.
+    #[inline(always)]
+    pub fn issue_page(
+        &mut self,
+        die: DieId,
+        op: FlashOp,
+        source: Source,
+        part: CommandPlane,
+        events: &mut EventQueue,
+    ) -> bool {
+        let (page, plane) = (part.page, part.plane);
+        hold!(self.geometry.plane_of_page(page) == plane, LegalCommand, "{op:?} of {page:?} on {plane:?}");
+        self.planes_in_use += 1;
+        let mut way = self.path(die);
+        let (at, follows) = way.take_place(events.now_ns());
+        way.d.commands[at].set_page(op, source, part, follows, events.now_ns());
+        way.begin(at as u8, op, 1, follows, events);
         follows
     }
 

@@ -3,8 +3,9 @@
 use super::{BoundPage, Ftl, Move};
 use crate::ftl::blocks::{Block, BlockState};
 use crate::ftl::victim::{PlaneRange, VictimPolicy, VictimView};
-use crate::sim::index::{BlockId, PageId, PhysicalUnit, PlaneId};
+use crate::sim::index::{BlockId, LogicalUnit, PageId, PhysicalUnit, PlaneId};
 use crate::sim::invariant::hold;
+use crate::sim::table;
 
 impl Ftl {
     /// The block that the victim policy would collect on a plane.
@@ -116,6 +117,9 @@ impl Ftl {
     fn list_valid(&self, block: BlockId, moves: &mut Vec<Move>) {
         let first = self.geometry.first_unit(block).0;
         let end = first + self.geometry.units_per_block;
+        // Lines of the processor's cache: together, they arrive earlier than one after the other.
+        const UNITS_PER_LINE: usize = 64 / size_of::<LogicalUnit>();
+        (first..end).step_by(UNITS_PER_LINE).for_each(|at| table::prefetch(&self.reverse, at as usize));
         let mut at = first;
         while at < end {
             let in_word = (64 - at % 64).min(end - at);

@@ -6,24 +6,31 @@ use crate::host::config::HostMode;
 use crate::host::splitter::Splitter;
 use crate::run::RunError;
 use crate::sim::index::RequestId;
+use crate::ssd::back_end::BackEnd;
 pub use copyback_workload::ARRIVAL_MAX_NS;
 use copyback_workload::{Op, Request};
 
-/// Requests that are taken out of the workload together.
-pub(super) const REQUESTS_AHEAD: u64 = 16;
+/// Requests that are taken out of the workload together, when half as many are left.
+pub(super) const REQUESTS_AHEAD: usize = 16;
 
 impl Simulation<'_> {
     pub(super) fn fetch(&mut self) -> Result<(), RunError> {
         if self.is_source_empty || self.fetched >= self.fetch_max {
             return Ok(());
         }
-        if self.ahead.is_empty() {
+        // After its end, or after an error, the source is not called again.
+        if self.ahead.len() < REQUESTS_AHEAD / 2 && self.ahead.back().is_none_or(|last| matches!(last, Ok(Some(_)))) {
             self.fetch_ahead();
         }
         self.next = self.ahead.pop_front().unwrap_or(Ok(None)).map_err(RunError::Workload)?;
         match self.next {
             Some(next) => {
                 self.fetched += 1;
+                if next.op != Op::Read
+                    && let Some((back_end, offset_bytes)) = self.first_touched(&next)
+                {
+                    back_end.prefetch_place(offset_bytes);
+                }
                 if let Some(watch) = &mut self.watch {
                     watch.note(next.op);
                 }
@@ -44,24 +51,31 @@ impl Simulation<'_> {
     /// Takes several requests from the workload at once, up to its end or an error, and prefetches their map entries
     /// together.
     fn fetch_ahead(&mut self) {
-        for _ in 0..(self.fetch_max - self.fetched).min(REQUESTS_AHEAD) {
+        let left = self.fetch_max - self.fetched - self.ahead.len() as u64;
+        for _ in 0..left.min(REQUESTS_AHEAD as u64) {
             let asked = self.source.next_request();
             let next = asked.as_ref().ok().copied().flatten();
-            if let Some(next) = &next {
-                let drive = if self.members.len() == 1 { 0 } else { next.device as usize };
-                let (drive, offset_bytes) = match &self.array {
-                    Some(array) => array.first_touched(next),
-                    None => (drive, next.offset_bytes),
-                };
-                if let Some(member) = self.members.get(drive) {
-                    member.ssd.back_end().fetch_ahead(offset_bytes);
-                }
+            if let Some(next) = &next
+                && let Some((back_end, offset_bytes)) = self.first_touched(next)
+            {
+                back_end.fetch_ahead(offset_bytes);
             }
             self.ahead.push_back(asked);
             if next.is_none() {
                 break;
             }
         }
+    }
+
+    /// The drive that a request touches first, and the byte there.
+    #[inline(always)]
+    fn first_touched(&self, asked: &Request) -> Option<(&BackEnd, u64)> {
+        let drive = if self.members.len() == 1 { 0 } else { asked.device as usize };
+        let (drive, offset_bytes) = match &self.array {
+            Some(array) => array.first_touched(asked),
+            None => (drive, asked.offset_bytes),
+        };
+        self.members.get(drive).map(|member| (member.ssd.back_end(), offset_bytes))
     }
 
     /// Lets requests begin, and be split, as far as limits allow.

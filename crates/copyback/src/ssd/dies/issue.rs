@@ -157,32 +157,33 @@ impl BackEnd {
 
     #[inline(always)]
     pub(in crate::ssd) fn take_read(&mut self, die: DieId, lead: TxnId, events: &mut EventQueue) {
-        let Some(mut command) = self.bind_lone_read(die, lead, events) else { return };
-        let part = command.parts[0];
-        if self.head(die, Queue::Read).is_some() {
-            for at in 0..self.scheme.settings.compose.builders.len() {
-                let joining = self.scheme.settings.compose.builders[at].reads(&self.view_for_builders(die), part.page);
-                self.join_reads(die, &mut command, &joining, events);
-            }
+        let Some(part) = self.bind_queued_read(die, lead, events) else { return };
+        if self.head(die, Queue::Read).is_none() {
+            return self.issue_page(die, FlashOp::Read, part, events);
+        }
+        let source = self.txns[lead].role.source();
+        let mut command = Command::new(FlashOp::Read, source, JobId::NONE, events.now_ns());
+        command.push(part);
+        for at in 0..self.scheme.settings.compose.builders.len() {
+            let joining = self.scheme.settings.compose.builders[at].reads(&self.view_for_builders(die), part.page);
+            self.join_reads(die, &mut command, &joining, events);
         }
         self.issue(die, &command, events);
     }
 
-    /// Takes a read from its queue, and binds it to a command of one plane; none if it has left the die, or has ended.
+    /// Takes a read from its queue, and binds it to its page; none if it has left the die, or has ended.
     #[inline(always)]
-    pub(in crate::ssd) fn bind_lone_read(
+    pub(in crate::ssd) fn bind_queued_read(
         &mut self,
         die: DieId,
         lead: TxnId,
         events: &mut EventQueue,
-    ) -> Option<Command> {
+    ) -> Option<CommandPlane> {
         let list = self.queue(die, Queue::Read);
         self.queues.remove(list, lead.0);
         let part = self.bind_read(lead, die, events)?;
-        let source = self.txns[lead].role.source();
-        let mut command = Command::new(FlashOp::Read, source, JobId::NONE, events.now_ns());
-        self.add_read(&mut command, part, events.now_ns());
-        Some(command)
+        self.begin_read(part, events.now_ns());
+        Some(part)
     }
 
     /// The view of the drive for builders.
@@ -278,12 +279,18 @@ impl BackEnd {
     }
 
     pub(in crate::ssd) fn add_read(&mut self, command: &mut Command, part: CommandPlane, now_ns: u64) {
+        self.begin_read(part, now_ns);
+        command.push(part);
+    }
+
+    /// A read that was bound to its page stops waiting.
+    #[inline(always)]
+    fn begin_read(&mut self, part: CommandPlane, now_ns: u64) {
         self.stop_waiting(part.txn, now_ns);
         if self.txns[part.txn].role == Role::UpdateRead {
             self.records.counters.on_update_read();
         }
         self.check_read(part);
-        command.push(part);
     }
 
     /// Compares the data that a read returns with the shadow copy, if the run keeps one.
@@ -306,8 +313,20 @@ impl BackEnd {
             self.align_lead(die, plane, write_point);
         }
         let source = self.txns[lead].role.source();
-        let mut command = Command::new(FlashOp::Program, source, JobId::NONE, events.now_ns());
-        self.bind_write(die, (plane, write_point), lead, &mut command, events.now_ns());
+        let mut command;
+        if self.binds_single_pages() {
+            let page = self.bind_page(die, (plane, write_point), lead, events.now_ns());
+            let units = self.geometry.units_per_flash_page;
+            if self.head(die, Queue::Write).is_none() && self.host_side.buffer.is_none() {
+                self.issue_page(die, FlashOp::Program, CommandPlane { plane, page, units, txn: lead }, events);
+                return self.collect_if_low(plane, events);
+            }
+            command = Command::new(FlashOp::Program, source, JobId::NONE, events.now_ns());
+            command.push(CommandPlane { plane, page, units, txn: lead });
+        } else {
+            command = Command::new(FlashOp::Program, source, JobId::NONE, events.now_ns());
+            self.bind_write(die, (plane, write_point), lead, &mut command, events.now_ns());
+        }
         if self.head(die, Queue::Write).is_some() {
             self.join_host_program(die, &mut command, events.now_ns());
         }
@@ -445,6 +464,31 @@ impl BackEnd {
             self.check_between_steps(die, command);
         }
         self.issue_in_parts(die, command, events);
+    }
+
+    /// Issues a command of one page that serves a transaction, and the transactions on its list. Most commands of the
+    /// host are of this kind; they are made in place (`Command::set_page`).
+    #[inline(always)]
+    pub(in crate::ssd) fn issue_page(&mut self, die: DieId, op: FlashOp, part: CommandPlane, events: &mut EventQueue) {
+        let source = self.txns[part.txn].role.source();
+        let is_plain = source == Source::HOST
+            && self.dies[die].reserved_by().is_none()
+            && self.gc.background.is_empty()
+            && !(self.dies.split_commands() || self.flash.is_observed() || self.looks_up());
+        if is_plain {
+            let follows = self.flash.issue_page(die, op, source, part, events);
+            self.notify_die_search(die);
+            return self.records.counters.on_page(op, source, follows);
+        }
+        self.issue_general(die, op, part, events);
+    }
+
+    #[cold]
+    fn issue_general(&mut self, die: DieId, op: FlashOp, part: CommandPlane, events: &mut EventQueue) {
+        let source = self.txns[part.txn].role.source();
+        let mut command = Command::new(op, source, JobId::NONE, events.now_ns());
+        command.push(part);
+        self.issue(die, &command, events);
     }
 
     /// Issues a command that was checked; if the device splits commands, only the first part.

@@ -18,7 +18,15 @@ impl BackEnd {
         self.ftl.write_point(plane, Stream::Host)
     }
 
-    /// Binds the next page of one of a plane's open blocks for a queued write, and for later writes that fill the page.
+    /// Whether each write is bound to a single page of the flash when it leaves its queue: not to a row, and without
+    /// writes that wait for their page to fill.
+    #[inline(always)]
+    pub(in crate::ssd) fn binds_single_pages(&self) -> bool {
+        !self.geometry.is_in_rows() && self.host_side.filling.is_none()
+    }
+
+    /// Binds the next page, or row, of one of a plane's open blocks for a queued write, and for later writes that fill
+    /// the page, and adds it to a command.
     pub(in crate::ssd) fn bind_write(
         &mut self,
         die: DieId,
@@ -33,6 +41,18 @@ impl BackEnd {
         if self.host_side.filling.is_some() {
             return self.bind_full_page(die, (plane, write_point), lead, command, now_ns);
         }
+        let page = self.bind_page(die, (plane, write_point), lead, now_ns);
+        self.push_page(command, plane, page, lead);
+    }
+
+    /// Binds the next page of one of a plane's open blocks for a queued write, and for later writes that fill the page.
+    pub(in crate::ssd) fn bind_page(
+        &mut self,
+        die: DieId,
+        (plane, write_point): (PlaneId, usize),
+        lead: TxnId,
+        now_ns: u64,
+    ) -> PageId {
         let list = self.queue(die, Queue::Write);
         let room = self.geometry.units_per_page;
         let mut units = [LogicalUnit::NONE; UNITS_PER_PAGE_MAX as usize];
@@ -68,8 +88,7 @@ impl BackEnd {
             self.take_dirty(die, plane, &mut units[..room as usize], &mut row, now_ns);
             used = row.units;
         }
-        let page = self.bind_units(plane, write_point, &units[..used as usize], now_ns);
-        self.push_page(command, plane, page, lead);
+        self.bind_units(plane, write_point, &units[..used as usize], now_ns)
     }
 
     /// Binds the next page of one of a plane's open blocks for written units.

@@ -5,7 +5,7 @@
 
 use super::FirstQuery;
 use crate::dispatch::index::place_of;
-use crate::flash::command::Command;
+use crate::flash::command::{Command, FlashOp};
 use crate::sim::index::{DieId, JobId, TxnId};
 use crate::sim::queue::EventQueue;
 use crate::ssd::back_end::{BackEnd, Queue};
@@ -66,7 +66,7 @@ impl BackEnd {
     /// Issues a read beside a suspended command.
     #[cold]
     fn take_read_beside(&mut self, die: DieId, read: TxnId, events: &mut EventQueue) {
-        let Some(command) = self.bind_lone_read(die, read, events) else { return };
+        let Some(part) = self.bind_queued_read(die, read, events) else { return };
         let (now_ns, Self { flash, dies, records, .. }) = (events.now_ns(), &mut *self);
         // The read may use a plane of the suspended command.
         flash.settle_die(die, now_ns, |from_ns| {
@@ -76,7 +76,7 @@ impl BackEnd {
         });
         self.check_hard_watermark(die, false);
         self.records.counters.on_preemption();
-        self.issue(die, &command, events);
+        self.issue_page(die, FlashOp::Read, part, events);
     }
 
     /// Whether a read uses a block that a command changes.
