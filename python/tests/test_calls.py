@@ -306,7 +306,7 @@ def test_fio_takes_a_list_of_arguments():
     ],
     ids=repr,
 )
-def test_settings_that_are_none_are_refused_with_place_and_help(settings, place, value, tmp_path):
+def test_wrong_settings_are_refused_with_place_and_help(settings, place, value, tmp_path):
     (tmp_path / "grid.toml").write_text('workload = "mixed-70-30"\nrequests = 10\n')
     calls = [
         lambda: copyback.run(requests=10, set=settings),
@@ -325,7 +325,7 @@ def test_settings_that_are_none_are_refused_with_place_and_help(settings, place,
     assert caught.value.file.startswith("set of mine")
 
 
-def test_names_that_are_none_are_refused_with_place_and_help():
+def test_wrong_names_are_refused_with_place_and_help():
     for call in [lambda: copyback.compare(schemes=[1]), lambda: copyback.run(scheme=1), lambda: copyback.explain(1)]:
         with pytest.raises(copyback.InputError, match="1, which is no name and no path") as caught:
             call()
@@ -350,7 +350,7 @@ def test_names_that_are_none_are_refused_with_place_and_help():
     ],
     ids=repr,
 )
-def test_arguments_that_are_none_are_refused_with_place_and_help(arguments, place, value):
+def test_wrong_arguments_are_refused_with_place_and_help(arguments, place, value):
     for call in [copyback.run, copyback.compare]:
         with pytest.raises(copyback.InputError) as caught:
             call(**arguments)

@@ -201,7 +201,7 @@ def test_nulls_are_named(name):
         copyback.trace.info(table.set_column(at, name, pa.nulls(3)))
 
 
-# What no field takes, with what an error says of it.
+# Columns that the offset of a request cannot have, by what an error says of each.
 OTHERS = {
     "BOOLEAN": pa.array([True, False, None]),
     r"INT32 \(Date\)": pa.array([1, 2, 3], pa.int32()).cast(pa.date32()),

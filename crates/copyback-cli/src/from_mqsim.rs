@@ -148,7 +148,8 @@ const ELSEWHERE: &[(&str, &str)] = &[
     (
         "CMD_Suspension_Support",
         "commands.suspend.latency; for ERASE, also commands.suspend.program=false; for PROGRAM, also \
-         commands.suspend.erase=false; used by preemption.policy=suspend, for operations of collections only",
+         commands.suspend.erase=false; used by preemption.policy=suspend, for operations of collections and \
+         background tasks only",
     ),
     ("Suspend_Erase_Time", "nanoseconds; commands.suspend.latency, which holds for programs, too"),
     ("Suspend_Program_Time", "nanoseconds; commands.suspend.latency, which holds for erases, too"),

@@ -160,7 +160,7 @@ mod tests {
         assert_eq!(lay_out(&table), "a  1  22\n   3\n");
     }
 
-    /// Three columns of three characters: name and gap take three, and each column five.
+    /// Three columns of three characters: the name takes one character, and each column five, its gap included.
     #[test]
     fn what_does_not_fit_goes_into_another_table() {
         let table = rows(&[&["n", "aaa", "bbb", "ccc"], &["x", "1", "2", "3"]]);

@@ -131,8 +131,8 @@ impl OfGroup {
         Self { each_bytes, kept, of_run: of_run(&plan.runs[group.runs[0]]), users }
     }
 
-    /// Drives of its runs, in addition to the kept ones: one for each job and run. An only run takes the kept drives
-    /// themselves.
+    /// Drives of its runs, in addition to the kept ones: those of as many runs as execute in parallel. A single run
+    /// takes the kept drives themselves.
     fn copies(&self, jobs: usize) -> impl Iterator<Item = Needed> {
         let users = if self.users > 1 { self.users } else { 0 };
         std::iter::repeat_n(self.of_run, jobs.min(users))

@@ -237,7 +237,7 @@ fn note_of_warmups(plan: &Plan, finished: &[Finished]) -> Option<String> {
     })
 }
 
-/// The note that a workload's addresses begin inside a mapping unit, so that every request touches one more unit.
+/// The note that a workload's addresses begin inside a mapping unit, so that requests may touch one more unit.
 fn note_of_regions(plan: &Plan) -> Option<String> {
     let planned = plan.runs.first()?;
     let unit_bytes = planned.members.iter().map(|member| member.config.geometry.unit_bytes()).max()?;
@@ -253,7 +253,7 @@ fn note_of_regions(plan: &Plan) -> Option<String> {
         let key = if plan.jobs.list.is_empty() { "region_start" } else { "offset" };
         let names = format::names(&names);
         format!(
-            "Note: `{key}` of {names} is no multiple of the mapping unit of {unit}: requests touch one \
+            "Note: `{key}` of {names} is no multiple of the mapping unit of {unit}: requests may touch one \
                  unit more\n"
         )
     })

@@ -16,7 +16,7 @@ const SLOWER: f64 = 4.0;
 
 /// Share of the time below which dies are mostly idle.
 const DIES_MOSTLY_IDLE: f64 = 0.5;
-/// Least number of parallel victims that the advice suggests.
+/// Least number of parallel victims that the advice suggests, if the drive has as many dies.
 const VICTIMS: u32 = 4;
 /// Response time of a write that counts as long, even if only one write takes it.
 const LONG_WAIT_NS: u64 = 1_000_000_000;

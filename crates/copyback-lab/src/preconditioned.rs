@@ -108,8 +108,8 @@ impl Preconditioned {
         planned.members.iter().map(copy).collect()
     }
 
-    /// Takes a run's drives, and the real time of their preconditioning. An only run gets a kept drive itself, several
-    /// runs get copies. A drive that does not exist is made now, and `tell` receives progress.
+    /// Takes a run's drives, and the real time of their preconditioning. A kept drive that only one run needs is given
+    /// to it; several runs get copies. A drive that does not exist is made now, and `tell` receives progress.
     pub fn take<'a>(
         &self,
         planned: &'a Planned,

@@ -226,7 +226,7 @@ fn advice_for_settled(erases: u64, workload: &WorkloadSpec, (requests_a_pass, le
 const ERASES_WANTED: f64 = 2.0 * (ROUNDS as u64 * ERASES_MIN) as f64;
 
 /// Writes, in multiples of the capacity, until a drive is steady and measured. The rule needs at least two and a half;
-/// many drives need twice that.
+/// many drives need twice that, and the measurement after it takes as much again.
 const CAPACITIES: f64 = 10.0;
 
 const _: () = assert!(ROUNDS == 5, "the texts above say fifths");

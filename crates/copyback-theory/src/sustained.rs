@@ -157,7 +157,8 @@ mod tests {
         is(DRIVE.die_ns(1.0, 1.0).unwrap(), 420e3 + 2.5e6 / 64.0);
         // Two moves for each page: 60 + 20 and 20 + 400 µs for each, and three times the erases.
         is(DRIVE.die_ns(3.0, 1.0).unwrap(), 420e3 + 2.0 * 500e3 + 3.0 * 2.5e6 / 64.0);
-        // Two planes share the host's array time; if all steps go in pairs, they share it, too.
+        // Two planes share the program time of the host's pages. In the second formula, collections also program and
+        // erase two planes at a time, but read one.
         is(DRIVE.die_ns(3.0, 2.0).unwrap(), 220e3 + 2.0 * 500e3 + 3.0 * 2.5e6 / 64.0);
         is(DRIVE.die_ns_all_multi_plane(3.0, 2.0).unwrap(), 3.0 * 220e3 + 2.0 * 80e3 + 3.0 * 2.5e6 / 128.0);
         // With one plane a command, both formulas agree.

@@ -51,7 +51,7 @@ mod tests {
 
     #[test]
     fn a_stream_is_the_same_everywhere_and_for_ever() {
-        // The first draws as constants: a change here would change every result.
+        // Values of both hashes as constants: a change of either would change every result.
         let mut rng = stream(1, "workload.op");
         let first = rng.next_u64();
         assert_eq!(first, stream(1, "workload.op").next_u64());

@@ -263,7 +263,7 @@ fn open_reader(
         }
         if !Blktrace::recognises(&head) {
             return Err(Error::new(format!("{shown}: it does not begin as blktrace's files do")).with_help(format!(
-                "it was read as one of {} of `{file}`: remove it there",
+                "it was read as one of {} of `{file}`: rename it, or move it to another folder",
                 counted(parts.len() as u64, "file")
             )));
         }

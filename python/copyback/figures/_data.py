@@ -128,7 +128,7 @@ def values_of(panel: Panel, table: Table) -> Values:
 def _ratio(
     bounds: tuple[float, float, float], base: tuple[float, float, float] | None, *, is_one: bool
 ) -> tuple[float, float, float] | None:
-    """Return the bounds of a ratio; ``is_one``: to itself. ``None`` where there is nothing to divide by."""
+    """Return the bounds of a ratio; 1 if ``is_one`` (a value over itself). ``None`` if the base is missing or 0."""
     if base is None or not all(base):
         return None
     return (1.0, 1.0, 1.0) if is_one else (bounds[0] / base[2], bounds[1] / base[1], bounds[2] / base[0])

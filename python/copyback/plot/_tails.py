@@ -134,7 +134,7 @@ def _band(ax: Axes, line: _Line, of: Any) -> None:
     times = []
     for bins in seeds:
         ends, shares = beyond(bins)
-        # The first time that at most this share of requests exceeds.
+        # For each share, the shortest time that at most this share of requests exceeds.
         at = np.searchsorted(-np.asarray(shares), -levels, side="left")
         times.append(np.asarray(ends)[np.minimum(at, len(ends) - 1)] / NS_PER_MS)
     ax.fill_betweenx(

@@ -122,14 +122,14 @@ fn arrival_times_that_are_not_used_are_noted() {
         assert!(text.contains(note) && text.matches("are not used").count() == 1, "{text}");
         // A user who sets the mode gets no note.
         for (mode, option) in [("host.mode=open", "--open"), ("host.mode=closed", "--closed")] {
-            let error_text = |more: &[&str]| {
+            let printed = |more: &[&str]| {
                 let text = done(&[command, &base, more].concat());
                 assert!(!text.contains("are not used"), "{more:?}: {text}");
                 let text = text.lines().filter(|line| !line.contains("Simulated in")).collect::<String>();
                 // The next steps repeat what was typed.
                 text.replace(&format!("--set {mode}"), option)
             };
-            assert_eq!(error_text(&["--set", mode]), error_text(&[option]));
+            assert_eq!(printed(&["--set", mode]), printed(&[option]));
         }
         assert_ne!(done(&[command, &base, &["--open"]].concat()), done(&[command, &base, &["--closed"]].concat()));
     }

@@ -33,7 +33,7 @@ fn a_drive_that_does_not_fit_is_refused_before_it_is_made() {
 
 /// The resident memory of a run is the stated amount, and some megabytes.
 #[test]
-fn notes_state_what_was_read() {
+fn a_run_takes_the_stated_memory() {
     let run = format!("run {LARGE} --set geometry.blocks_per_plane=256");
     let mut program = Command::new(env!("CARGO_BIN_EXE_copyback"));
     let mut child = program.args(run.split(' ')).stdout(Stdio::null()).spawn().expect("the program starts");
@@ -54,7 +54,7 @@ fn notes_state_what_was_read() {
     };
     assert!(status.success(), "{status}");
     let taken = taken * 1024.0;
-    // Half of the drive above: 31.3 and 33.6 million, and the list.
+    // Half of the drive above: 31.3 million map entries, 33.6 million physical units, and the order of writes.
     let said = 4.0 * 31.3e6 + 33.6e6 * (4.0 + 1.0 / 8.0) + 4.0 * 31.3e6;
     // The buffer's lists and the histograms are not counted.
     assert!((said..said + 80e6).contains(&taken), "{said} said, {taken} taken");

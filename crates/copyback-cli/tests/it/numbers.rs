@@ -109,7 +109,7 @@ const TWO: &str = "device = \"small\"\n[workloads.reader]\nrequests = 600\nread_
     [workloads.writer]\nrequests = 600\nread_share = 0.0\nsize = { kind = \"fixed\", mean = \"4 KiB\" }\n\
     arrivals = { kind = \"poisson\", rate = 2000 }\n";
 
-/// A line of words, as often as there are two classes.
+/// Whether a line of the text has these words one after the other.
 fn has_heading(text: &str, words: &[&str]) -> bool {
     text.lines().any(|line| {
         let found: Vec<&str> = line.split_whitespace().collect();

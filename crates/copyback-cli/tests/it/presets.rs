@@ -53,7 +53,7 @@ fn invariants_hold_on_every_device_with_every_scheme() {
             // Its capacity is a number of bytes, its trigger keeps a quarter free, its preconditioning fills all blocks
             // but two.
             "atc18" | "atc18-rain" => {
-                // Parity takes its part of what is beyond the data.
+                // Parity takes a part of the spare space.
                 let has_parity = device == "atc18-rain";
                 set(if has_parity { "capacity.over_provisioning=1.0" } else { "capacity.over_provisioning=0.6" });
                 set("precondition.mode=random");

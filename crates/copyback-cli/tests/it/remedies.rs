@@ -157,7 +157,7 @@ fn limits_that_were_never_reached_are_noted() {
     let place = Place::new();
     let trace = place.path("t.csv");
     let with_buffer = |words: &[&str]| place.run(&[&["--set", "buffer.policy=lru"], words].concat());
-    // Two writes of 4 KiB fit into 2 MiB; of 4,000 writes, more than 1 MiB wait for a page at some moment.
+    // Two writes of 4 KiB do not fill 2 MiB; 2,000 writes fill 64 KiB.
     let few = with_buffer(&["--trace", &trace, "--set", "buffer.size=2 MiB", "--set", "buffer.low_water=0.9"]);
     for key in ["size", "low_water"] {
         assert!(few.contains(&format!("`buffer.{key}` has no effect: no buffer was ever full")), "{few}");
@@ -173,8 +173,8 @@ fn limits_that_were_never_reached_are_noted() {
     };
     let note = "`compose.scan_max` has no effect: no search looked at more than ";
     assert!(scan("64", "1").contains(note) && !scan("1", "32").contains(note), "{}", scan("64", "1"));
-    // 32 writes wait, but the next one for another plane is among the first few. Reads of one offset are rare: 16
-    // searched ones, the usual limit, are fewer than 400.
+    // 32 writes wait, but the next one for another plane is among the first few. Reads of one offset are rare: a search
+    // examines more than 16, the usual limit.
     assert!(scan("20", "32").contains(note), "{}", scan("20", "32"));
     let load = ["--workload", "random-read", "--closed", "--requests", "400", "--set", "precondition.mode=sequential"];
     let reads = place.run(&[&load[..], &["--set", "host.queue_depth=200", "--set", "compose.scan_max=400"]].concat());

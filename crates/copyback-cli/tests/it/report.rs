@@ -109,7 +109,7 @@ fn a_result_is_not_written_over_and_its_folder_stays_its_own() {
     assert!(text.contains("r, which holds only the results of a run"), "{text}");
 }
 
-/// What a few bytes of a file make large is refused before it takes memory.
+/// A few bytes of a document can stand for much data: the program refuses or shortens it before it takes memory.
 #[test]
 fn a_hostile_document_is_refused() {
     let folder = tempfile::tempdir().unwrap();

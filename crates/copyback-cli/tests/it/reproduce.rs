@@ -108,7 +108,7 @@ fn effects_are_those_of_comparisons() {
     assert_eq!(claim(0)["cells"].as_array().unwrap().len(), 2);
     assert_eq!((&claim(0)["verdict"], &claim(0)["direction_holds"]), (&"met".into(), &true.into()));
     assert_eq!((&claim(1)["verdict"], &claim(1)["direction_holds"]), (&"opposite".into(), &false.into()));
-    // Of each workload's factor the one that is least in the claim's favour.
+    // Of the workloads' factors, the one that favours the claim least.
     let factor = |workload: &str| over_seeds(workload, "0.1", 0) / over_seeds(workload, "0.05", 0);
     near(2, 100.0 * (factor("oltp").min(factor("mixed-70-30")) - 1.0));
     assert_eq!(claim(2)["verdict"], "met");
@@ -198,7 +198,7 @@ fn mistakes_in_claims_are_shown_where_they_stand() {
             "published = -95\nrequires_at_least = 5",
             &["`requires_at_least` needs `requires`", "requires = \"writes\""],
         ),
-        ("published = -95", "measure = \"figure\"\nat_most = 5", &["a figure and a rise have a `unit`"]),
+        ("published = -95", "measure = \"figure\"\nat_most = 5", &["a figure and a rise need a `unit`"]),
         ("response.all.mean_ns", "a / b / c", &["divides more than once"]),
     ] {
         let output = reproduce(folder.path(), &claim(from, to), &[]);

@@ -52,7 +52,7 @@ fn settings_without_effect_are_in_the_results() {
     }
 }
 
-/// Limits that a run does not reach. A job of fio says more than its user asked for.
+/// Limits that a run does not reach. A job of fio gets no such notes: it becomes keys that its user did not write.
 #[test]
 fn limits_that_a_run_does_not_reach_are_in_the_results() {
     let notes = |words: &[&str]| {

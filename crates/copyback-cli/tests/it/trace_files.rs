@@ -266,7 +266,7 @@ fn mqsims_configuration_is_converted() {
         "# GC_Block_Selection_Policy = RGA: victim.policy: greedy; RGA is d-choices, with victim.d; RANDOM is random; FIFO is fifo",
         "# CMD_Suspension_Support = ERASE: commands.suspend.latency; for ERASE, also commands.suspend.program=false; \
          for PROGRAM, also commands.suspend.erase=false; used by preemption.policy=suspend, for operations of \
-         collections only",
+         collections and background tasks only",
         "# Suspend_Erase_Time = 700000: nanoseconds; commands.suspend.latency, which holds for programs, too",
         "# PCIe_Lane_Count = 4: no such setting here",
         "# Page_Read_Latency_CSB = 1: blocks of this Flash_Technology lack such pages",

@@ -338,5 +338,5 @@ fn seeds_that_change_nothing_are_told() {
     assert!(!sweep(&format!("{replayed}seed = 1\n{empty}")).contains(says), "one seed");
     let some = "[vary]\nprecondition.mode = [\"empty\", \"random\"]\n";
     let text = sweep(&format!("{replayed}seeds = [1, 2]\nset.geometry.channels = 1\n{some}"));
-    assert!(text.contains(&format!("{says} in 1 of 2 rows of cells")), "{text}");
+    assert!(text.contains(&format!("{says} in 1 of 2 groups of cells that differ only in the seed")), "{text}");
 }

@@ -74,7 +74,9 @@ fn headlines_are_shown_with_quotes_and_intervals() {
     let output = reproduce(folder.path(), &(grid + HEADLINES), &["--headlines"]);
     assert_eq!(code(&output), 0, "{}", error_text(&output));
     let shown = output_text(&output);
-    for phrase in ["no GC is faster", "\"GC costs much\" (Abstract)", " +/- ", "Of 1 headline 1 holds; 1 more set"] {
+    for phrase in
+        ["no GC is faster", "\"GC costs much\" (Abstract)", " +/- ", "Of 1 headline 1 holds; 1 more is calibrated"]
+    {
         assert!(shown.contains(phrase), "no `{phrase}` in {shown}");
     }
     assert!(folder.path().join("out/mine-headlines.json").is_file());

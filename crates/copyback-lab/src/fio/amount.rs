@@ -103,7 +103,8 @@ fn until_one_ends(each: u64, read_share: f64) -> f64 {
         return each as f64;
     }
     // The mean of the earlier of two times is half of their mean sum, less half of their mean distance. The distance is
-    // estimated between two bounds: that of the means, and that of a normal distribution around zero.
+    // estimated from two lower bounds, as the root of the sum of their squares: the distance of the means, and the mean
+    // distance of a normal distribution around zero.
     let ends = each as f64 + 1.0;
     let means = [reads, writes].map(|share| ends / share);
     let deviation: f64 = [reads, writes].map(|share| (ends * (1.0 - share)).sqrt() / share).iter().sum();

@@ -216,7 +216,7 @@ pub const OPTIONS: &[Known] = &[
     (&["verify"], Understood),
     (&["do_verify"], Understood),
     (&["verify_only"], Only(&["0"], "fio writes nothing then, and data is not simulated", "write rw=read")),
-    (&["verify_backlog"], Only(&["0"], "blocks are read back behind all writes, not between them", "leave it out")),
+    (&["verify_backlog"], Only(&["0"], "blocks are read back after all writes, not between them", "leave it out")),
     (&["verify_backlog_batch"], CHECKS),
     (&["verify_policy"], CHECKS),
     (&["verifysort"], CHECKS),

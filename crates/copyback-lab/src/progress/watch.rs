@@ -135,7 +135,7 @@ impl BarTrack {
         self.with(|track| track.done += 1);
     }
 
-    /// Sets the name, the total and the progress.
+    /// Sets the progress; on a track without a total, also the name and the total.
     pub fn measure(&self, name: &str, total: u64, done: u64) {
         self.with(|track| {
             if track.total.is_none() {

@@ -105,7 +105,7 @@ pub struct Test {
     pub rule: Rule,
     /// Why the rule has a tolerance of its own.
     pub tolerance_reason: Option<String>,
-    /// Schemes that lack the idea: none may meet the claim.
+    /// Null controls: schemes that lack the idea. If one shows half of the effect, the verdict is `NullToo`.
     pub null: Vec<String>,
     /// The number that must not be 0 for the claim to be judged.
     pub requires: Option<Metric>,
@@ -234,7 +234,7 @@ impl Test {
         }
     }
 
-    /// Digits after the decimal point: more if a tolerance has more.
+    /// Digits after the decimal point: one, or two if the claim's tolerance is below 0.5.
     fn digits(&self) -> usize {
         if self.rule.tolerance.is_some_and(|tolerance| tolerance < 0.5) { 2 } else { 1 }
     }

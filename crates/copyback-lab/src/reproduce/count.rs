@@ -17,7 +17,7 @@ pub struct Count {
     pub smaller: usize,
     /// The direction holds, and the effect is larger.
     pub larger: usize,
-    /// Met, but a null control meets it, too.
+    /// The direction holds, but a null control shows half of the effect, or more.
     pub null_too: usize,
     /// Missed.
     pub missed: usize,

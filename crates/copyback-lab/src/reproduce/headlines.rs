@@ -156,7 +156,7 @@ impl Headlines {
         };
         let set = apart(
             |kind| matches!(kind, Kind::Calibrated | Kind::Construction),
-            ["sets the experiment or cannot fail", "set the experiment or cannot fail"],
+            ["is calibrated or cannot fail", "are calibrated or cannot fail"],
         );
         let own = apart(|kind| kind == Kind::Own, ["is our own", "are our own"]);
         format!("Of {} {}{set}{own}", counted(all as u64, "headline"), parts.join(", "))

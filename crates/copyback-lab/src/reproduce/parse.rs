@@ -146,7 +146,7 @@ fn test(mut table: Table, file: &SweepFile, kind: Kind) -> Result<Test, LayerErr
     }
     if measure.has_unit() != unit.is_some() {
         let help = "write for example measure = \"figure\", unit = \"ms\"";
-        return Err(wrong("only a figure and a rise have a `unit`", help));
+        return Err(wrong("a figure and a rise need a `unit`, and other measures have none", help));
     }
     if requires_at_least.is_some() && requires.is_none() {
         return Err(wrong("`requires_at_least` needs `requires`", "write for example requires = \"writes\", too"));

@@ -17,8 +17,8 @@ use std::sync::Arc;
 const SCHEMES: &str = "schemes = [\"baseline\", \"gc-par\", \"worse\"]\n\
     [[variant]]\nname = \"worse\"\nof = \"baseline\"\nset.trigger.soft = 4\n";
 
-/// A claim that gc-par takes 60 % off the matched reads of the baseline, with more keys.
-fn halved(more: &str) -> String {
+/// A claim on the matched reads of gc-par, compared with the baseline. `more`: its other keys, such as `published`.
+fn claim_with(more: &str) -> String {
     format!(
         "[[claim]]\nfigure = \"1\"\ntext = \"t\"\nwhere = \"w\"\nmetric = \"matched.read.mean_ns\"\nscheme = \
          \"gc-par\"\n\
@@ -78,7 +78,7 @@ fn with_control(control: f64) -> impl Fn(&Cell, &str, &str) -> f64 {
 
 #[test]
 fn a_claim_that_a_null_control_meets_too_is_not_met() {
-    let text = |more: &str| format!("{SCHEMES}{}", halved(&format!("published = -60\n{more}")));
+    let text = |more: &str| format!("{SCHEMES}{}", claim_with(&format!("published = -60\n{more}")));
     let measured = one(&text("null = \"worse\""), with_control(50.0));
     assert_eq!((measured.effect, measured.outcome.clone()), (Some(-60.0), Ok(Verdict::NullToo)));
     assert_eq!(measured.null[0].outcome, Ok((-50.0, Verdict::Met)));
@@ -93,7 +93,7 @@ fn a_claim_that_a_null_control_meets_too_is_not_met() {
     assert_eq!(one(&larger, with_control(99.0)).outcome, Ok(Verdict::Smaller));
     assert_eq!(one(&larger, with_control(69.0)).outcome, Ok(Verdict::NullToo));
     // A claim of a direction is lost only to a control with at least half of the effect.
-    let direction = format!("{SCHEMES}{}", halved("direction = \"lower\"\nnull = \"worse\""));
+    let direction = format!("{SCHEMES}{}", claim_with("direction = \"lower\"\nnull = \"worse\""));
     assert_eq!(one(&direction, with_control(99.0)).outcome, Ok(Verdict::Met));
     assert_eq!(one(&direction, with_control(65.0)).outcome, Ok(Verdict::NullToo));
     assert_eq!(one(&text(""), with_control(50.0)).outcome, Ok(Verdict::Met));
@@ -106,19 +106,19 @@ fn a_claim_that_a_null_control_meets_too_is_not_met() {
 fn a_control_of_the_file_counts_for_claims_that_schemes_differ() {
     let file = format!("null = [\"worse\"]\n{SCHEMES}");
     let nulls = |claim: &str| one(&format!("{file}{claim}"), with_control(50.0)).null.len();
-    assert_eq!(nulls(&halved("published = -60")), 1);
-    assert_eq!(nulls(&halved("direction = \"lower\"")), 1);
-    assert_eq!(nulls(&halved("published = -60\nnull = []")), 0);
-    assert_eq!(nulls(&halved("published = 0")), 0);
-    assert_eq!(nulls(&halved("published = -60\nkind = \"calibrated\"")), 0);
-    assert_eq!(nulls(&halved("at_most = 90\nmeasure = \"figure\"\nunit = \"ns\"")), 0);
+    assert_eq!(nulls(&claim_with("published = -60")), 1);
+    assert_eq!(nulls(&claim_with("direction = \"lower\"")), 1);
+    assert_eq!(nulls(&claim_with("published = -60\nnull = []")), 0);
+    assert_eq!(nulls(&claim_with("published = 0")), 0);
+    assert_eq!(nulls(&claim_with("published = -60\nkind = \"calibrated\"")), 0);
+    assert_eq!(nulls(&claim_with("at_most = 90\nmeasure = \"figure\"\nunit = \"ns\"")), 0);
 }
 
 #[test]
 fn a_control_of_one_scheme_in_two_groups_of_cells_replaces_both() {
     let text = format!(
         "{SCHEMES}[vary]\nworkload.time_scale = [1.0, 0.5]\n{}",
-        halved(
+        claim_with(
             "null = \"worse\"\ncells.workload.time_scale = 0.5\nbase_cells.workload.time_scale = 1.0\ndirection = \
              \"higher\""
         )
@@ -139,7 +139,7 @@ fn a_control_of_one_scheme_in_two_groups_of_cells_replaces_both() {
 
 #[test]
 fn a_matched_effect_shows_own_and_all_requests_and_the_work() {
-    let text = format!("{SCHEMES}{}", halved("published = -60"));
+    let text = format!("{SCHEMES}{}", claim_with("published = -60"));
     let measured = one(&text, |_, scheme, name| match (name, scheme) {
         ("unwritten_units_read", _) => 0.0,
         ("response.gc_affected_read.mean_ns", "gc-par") => 131.0,
@@ -168,7 +168,7 @@ fn a_matched_effect_shows_own_and_all_requests_and_the_work() {
 
 #[test]
 fn an_effect_over_seeds_is_held_against_what_the_seeds_differ_by() {
-    let text = format!("seeds = [1, 2, 3]\n{SCHEMES}{}", halved("direction = \"lower\""));
+    let text = format!("seeds = [1, 2, 3]\n{SCHEMES}{}", claim_with("direction = \"lower\""));
     let over = |effects: [f64; 3]| {
         one(&text, move |cell, scheme, name| match (name, scheme) {
             ("unwritten_units_read", _) => 0.0,
@@ -183,7 +183,7 @@ fn an_effect_over_seeds_is_held_against_what_the_seeds_differ_by() {
     assert_eq!(measured.outcome, Ok(Verdict::NoEffect));
     // s = 1: 2.484, less than it.
     assert_eq!(over([-3.0, -4.0, -5.0]).outcome, Ok(Verdict::Met));
-    let single = format!("{SCHEMES}{}", halved("direction = \"lower\""));
+    let single = format!("{SCHEMES}{}", claim_with("direction = \"lower\""));
     assert_eq!(one(&single, with_control(0.0)).half_width, None);
 }
 
@@ -191,7 +191,7 @@ fn an_effect_over_seeds_is_held_against_what_the_seeds_differ_by() {
 /// of its bin, and 100 (990,000 / 999,488 - 1) = -0.9493 % if the other is.
 #[test]
 fn an_effect_on_percentiles_that_all_seeds_share_is_no_more_exact_than_their_bins() {
-    let text = format!("seeds = [1, 2, 3]\n{SCHEMES}{}", halved("direction = \"lower\""));
+    let text = format!("seeds = [1, 2, 3]\n{SCHEMES}{}", claim_with("direction = \"lower\""));
     let text = text.replace("matched.read.mean_ns", "response.read.p99_ns");
     let measured = one(&text, |_, scheme, name| match (name, scheme) {
         ("unwritten_units_read", _) => 0.0,
@@ -214,7 +214,7 @@ fn a_trend_may_compare_one_set_of_cells_with_another() {
     let text = format!(
         "{SCHEMES}{}{}",
         cases(&["a", "b", "c", "d"]),
-        halved(
+        claim_with(
             "measure = \"trend\"\ncells.case = [\"a\", \"b\"]\nbase_cells.case = [\"c\", \"d\"]\ndirection = \"lower\""
         )
     );
@@ -247,7 +247,7 @@ fn a_claim_may_be_asked_for_each_value_of_a_key() {
         }
     };
     let asked = |more: &str| {
-        let claim = halved(&format!("for_each = \"trigger.when\"\nnull = []\n{more}"));
+        let claim = claim_with(&format!("for_each = \"trigger.when\"\nnull = []\n{more}"));
         let judged = judged(&format!("{file}{claim}"), value);
         judged.into_iter().map(|(claim, measured)| (claim.text, measured.effect.unwrap().round())).collect::<Vec<_>>()
     };
@@ -267,7 +267,7 @@ fn a_claim_may_be_asked_for_each_value_of_a_key() {
 fn a_rise_is_held_against_that_of_another_scheme() {
     let text = format!(
         "{SCHEMES}[vary]\nworkload.time_scale = [1.0, 0.5]\n{}",
-        halved(
+        claim_with(
             "measure = \"rise\"\nunit = \"us\"\nnull = \"worse\"\ncells.workload.time_scale = 0.5\n\
              base_cells.workload.time_scale = 1.0\ndirection = \"lower\""
         )
@@ -293,7 +293,7 @@ fn a_rise_is_held_against_that_of_another_scheme() {
 #[test]
 fn what_a_claim_cannot_be_asked_for_is_refused() {
     let refusal = |key: &str, more: &str| {
-        let claim = halved(&format!("for_each = \"{key}\"\npublished = -60\n{more}"));
+        let claim = claim_with(&format!("for_each = \"{key}\"\npublished = -60\n{more}"));
         let text = format!("{SCHEMES}[vary]\ntrigger.when = [\"waiting\", \"below\"]\n{claim}");
         let text = Arc::new(Text::new("test.toml", text));
         let file = SweepFile::parse(&text, "test", Path::new(""), &|_| unreachable!("no grid is named")).unwrap();
@@ -303,7 +303,7 @@ fn what_a_claim_cannot_be_asked_for_is_refused() {
     assert!(unknown.contains("no cells differ in `trigger.whem`"), "{unknown}");
     assert!(unknown.contains("did you mean `trigger.when`?"), "{unknown}");
     let itself =
-        SCHEMES.to_owned() + &halved("published = -60").replace("against = \"baseline\"", "against = \"gc-par\"");
+        SCHEMES.to_owned() + &claim_with("published = -60").replace("against = \"baseline\"", "against = \"gc-par\"");
     let text = Arc::new(Text::new("test.toml", itself));
     let file = SweepFile::parse(&text, "test", Path::new(""), &|_| unreachable!("no grid is named")).unwrap();
     let error = Claim::of_file(&file).expect_err("it is refused").to_string();
@@ -326,7 +326,7 @@ fn reads_of_nothing_and_what_does_not_happen_are_not_judged() {
             _ => 100.0,
         }
     };
-    let text = format!("{SCHEMES}{}", halved("published = -60"));
+    let text = format!("{SCHEMES}{}", claim_with("published = -60"));
     let why = |measured: &Measured| match &measured.outcome {
         Err(MissingVerdict::NotJudged(why)) => why.clone(),
         other => panic!("{other:?}"),
@@ -336,7 +336,7 @@ fn reads_of_nothing_and_what_does_not_happen_are_not_judged() {
     let measured = one(&text, unwritten(0.44));
     assert!(why(&measured).contains("44.0 % of the mapping units read hold no data"), "{}", why(&measured));
     assert!((measured.effect.unwrap() + 60.0).abs() < 1e-9);
-    let requires = format!("{SCHEMES}{}", halved("published = -60\nrequires = \"flash.merged_reads\""));
+    let requires = format!("{SCHEMES}{}", claim_with("published = -60\nrequires = \"flash.merged_reads\""));
     assert!(why(&one(&requires, unwritten(0.0))).contains("`flash.merged_reads` is 0 with gc-par"));
 }
 
@@ -344,7 +344,7 @@ fn reads_of_nothing_and_what_does_not_happen_are_not_judged() {
 fn where_there_is_less_than_required_nothing_is_judged() {
     let with = |least: f64| {
         let requires = format!("published = -60\nrequires = \"units_read\"\nrequires_at_least = {least}");
-        one(&format!("{SCHEMES}{}", halved(&requires)), with_control(0.0))
+        one(&format!("{SCHEMES}{}", claim_with(&requires)), with_control(0.0))
     };
     // gc-par takes 40 of everything.
     assert_eq!(with(40.0).outcome, Ok(Verdict::Met));
@@ -357,7 +357,7 @@ fn where_there_is_less_than_required_nothing_is_judged() {
 #[test]
 fn what_is_required_is_a_number_other_than_nothing() {
     let requires = |metric: &str| {
-        let text = format!("{SCHEMES}{}", halved(&format!("published = -60\nrequires = \"{metric}\"")));
+        let text = format!("{SCHEMES}{}", claim_with(&format!("published = -60\nrequires = \"{metric}\"")));
         one(&text, |_, scheme, name| match (name, scheme) {
             ("unwritten_units_read" | "flash.merged_reads", _) => 0.0,
             ("flash.block_erases", _) => f64::NAN,
@@ -385,7 +385,7 @@ fn a_control_that_measured_nothing_leaves_what_holds_unjudged() {
     let with = |published: &str, controls: &str| {
         let more = "[[variant]]\nname = \"other\"\nof = \"baseline\"\nset.trigger.soft = 5\n";
         let schemes = SCHEMES.replace("\"worse\"]", "\"worse\", \"other\"]");
-        let claim = halved(&format!("published = {published}\nnull = {controls}"));
+        let claim = claim_with(&format!("published = {published}\nnull = {controls}"));
         one(&format!("{schemes}{more}{claim}"), |_, scheme, name| match (name, scheme) {
             ("unwritten_units_read", _) => 0.0,
             (_, "worse") => f64::NAN,
@@ -405,12 +405,12 @@ fn a_control_that_measured_nothing_leaves_what_holds_unjudged() {
 
 #[test]
 fn claims_that_cannot_fail_are_counted_apart() {
-    let calibrated = halved("published = -60\nkind = \"calibrated\"");
-    let built_in = halved("published = 0\nkind = \"construction\"");
-    let own = halved("published = -60\nkind = \"own\"");
+    let calibrated = claim_with("published = -60\nkind = \"calibrated\"");
+    let built_in = claim_with("published = 0\nkind = \"construction\"");
+    let own = claim_with("published = -60\nkind = \"own\"");
     let unknown = "[[claim]]\nfigure = \"2\"\ntext = \"t\"\nwhere = \"w\"\nnot_measured = \"no column has it\"\n";
-    let (met, null_too) = (halved("published = -60"), halved("published = -60\nnull = \"worse\""));
-    let (smaller, missed) = (halved("published = -90"), halved("published = 60"));
+    let (met, null_too) = (claim_with("published = -60"), claim_with("published = -60\nnull = \"worse\""));
+    let (smaller, missed) = (claim_with("published = -90"), claim_with("published = 60"));
     let claims = [&met, &met, &null_too, &smaller, &missed, &calibrated, &built_in, &own].map(String::as_str).concat();
     let text = format!("{SCHEMES}{claims}{unknown}");
     let judged = judged(&text, with_control(50.0));
@@ -433,7 +433,7 @@ fn claims_that_cannot_fail_are_counted_apart() {
 #[test]
 fn what_was_published_is_shown_in_its_unit() {
     let shown = |more: &str| {
-        let judged = judged(&format!("{SCHEMES}{}", halved(more)), with_control(50.0));
+        let judged = judged(&format!("{SCHEMES}{}", claim_with(more)), with_control(50.0));
         let test = judged[0].0.test.as_ref().unwrap();
         (test.shown_published(), test.shown(judged[0].1.effect.unwrap()))
     };

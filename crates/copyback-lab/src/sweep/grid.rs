@@ -137,7 +137,7 @@ fn refuse_too_many(file: &SweepFile, over: &Overrides) -> Result<usize, Failure>
 /// Refuses two cells with one name, and equal cells, which would count double. Cells that are equal only because of the
 /// caller's settings are run once.
 fn refuse_alike(cells: &[Cell], over: &Overrides) -> Result<(), Failure> {
-    let has_same_text = over.sets.is_empty()
+    let is_file_unchanged = over.sets.is_empty()
         && over.fit.is_none()
         && over.seed.is_none()
         && over.warmup.is_none()
@@ -148,7 +148,7 @@ fn refuse_alike(cells: &[Cell], over: &Overrides) -> Result<(), Failure> {
             let error = LayerError::new(format!("two cells are called `{}`", cell.label));
             return Err(error.with_help("name its device, case and values each once").into());
         }
-        if !has_same_text || over.is_quick {
+        if !is_file_unchanged || over.is_quick {
             continue;
         }
         if let Some(other) = keys.insert(journal::key(&cell.plan, ""), &cell.label) {

@@ -100,7 +100,8 @@ pub fn write(path: &Path, results: &SweepResults<'_>) -> Result<(), Failure> {
     outputs::write_whole(path, |file| write_table(file, TABLE, &table::about(results), columns(results)))
 }
 
-/// The columns of the table: the description of a run, and a row for each class and each of its bins that is not empty.
+/// The columns of the table: the cell, the scheme, the class, and the bounds and the requests of a bin. Each row is a
+/// bin that is not empty.
 pub fn columns(results: &SweepResults<'_>) -> Vec<Column> {
     let mut rows = Vec::new();
     let (mut schemes, mut classes) = (Vec::new(), Vec::new());

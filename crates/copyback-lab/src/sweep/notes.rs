@@ -124,7 +124,7 @@ pub fn of_seeds_on_traces(results: &SweepResults<'_>) -> Option<String> {
     let count = groups.iter().filter(is_replayed).count();
     let of = match groups.len() {
         all if all == count => String::new(),
-        all => format!(" in {count} of {all} rows of cells"),
+        all => format!(" in {count} of {all} groups of cells that differ only in the seed"),
     };
     (count > 0).then(|| {
         format!(
@@ -145,7 +145,7 @@ pub fn of_equal_seeds(results: &SweepResults<'_>) -> Option<String> {
     let count = groups.iter().filter(are_equal).count();
     let of = match groups.len() {
         all if all == count => String::new(),
-        all => format!(" in {count} of {all} rows of cells"),
+        all => format!(" in {count} of {all} groups of cells that differ only in the seed"),
     };
     (count > 0).then(|| {
         format!(

@@ -20,8 +20,8 @@ pub struct SweepResults<'a> {
     pub results: &'a [CellResult],
 }
 
-/// Writes the table: first the description of a run, then a column for each varied key, then its numbers, its
-/// configuration and its hash. A number that a run lacks is null.
+/// Writes the table: first the description of a cell, with a column for each varied key; then a run's scheme, verdict,
+/// numbers, configuration, hash and version. A number that a run lacks is null.
 pub fn write(path: &Path, results: &SweepResults<'_>) -> Result<(), Failure> {
     outputs::write_whole(path, |file| write_table(file, "sweep", &about(results), columns(results)))
 }

@@ -34,8 +34,8 @@ fn is_workload<'a>(settings: impl Iterator<Item = &'a Setting>) -> bool {
     let has = |wanted: &str| {
         keys.iter().any(|key| key.strip_prefix(wanted).is_some_and(|rest| rest.is_empty() || rest.starts_with('.')))
     };
-    let says_who_reads = has("workload.read_share") || has("workload.read_arrivals");
-    has("workload.trace") || (has("workload.requests") && says_who_reads) || has(WORKLOADS)
+    let has_share_of_reads = has("workload.read_share") || has("workload.read_arrivals");
+    has("workload.trace") || (has("workload.requests") && has_share_of_reads) || has(WORKLOADS)
 }
 
 /// Makes the path of a trace relative to the file's folder.

@@ -97,7 +97,7 @@ type Run = Box<dyn Fn(u64) -> Result<Vec<Figure>, Failure> + Send + Sync>;
 pub struct Case {
     /// The group of its gates.
     pub group: Group,
-    /// The comparison.
+    /// The gates: each run returns a figure for each of them.
     pub gates: Vec<Gate>,
     /// Whether a seed makes a difference; a case without chance runs once.
     pub is_random: bool,

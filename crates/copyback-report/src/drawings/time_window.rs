@@ -241,7 +241,7 @@ pub fn emptiness(
 mod tests {
     use super::*;
 
-    /// Each drawing has its own limit of commands: a full one leaves the other its own.
+    /// Each drawing has its own limit of commands: if one drawing reaches its limit, the limit of the other stays.
     #[test]
     fn each_drawing_has_a_window_of_its_own() {
         let span = |from_ns, to_ns| Some(Span { from_ns, to_ns, request: None });

@@ -148,7 +148,7 @@ pub fn sensitivity(decided: &Headlines, others: &[Headlines]) -> String {
     let is_same = |a: &Headline, b: &Headline| (&a.figure, &a.text) == (&b.figure, &b.text);
     for document in std::iter::once(decided).chain(others) {
         let renamed = document.counted().find(|other| !headlines.iter().any(|headline| is_same(other, headline)));
-        assert!(renamed.is_none(), "{:?}: the headlines have no row \"{}\"", document.changes, renamed.unwrap().text);
+        assert!(renamed.is_none(), "{:?}: the table has no column for \"{}\"", document.changes, renamed.unwrap().text);
         let changes: Vec<String> = document.changes.iter().map(|change| format!("`{change}`")).collect();
         table += &format!("| {} |", if changes.is_empty() { "as decided".into() } else { changes.join(" ") });
         for headline in &headlines {

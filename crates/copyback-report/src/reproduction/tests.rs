@@ -34,7 +34,7 @@ fn read<T: serde::de::DeserializeOwned>(name: &str) -> Option<T> {
 static PAGES: Mutex<()> = Mutex::new(());
 
 /// Compares a part of a page with what the program writes, or writes it.
-fn hold(page: &str, part: &str, content: &str) {
+fn check_or_write_part(page: &str, part: &str, content: &str) {
     let _alone = PAGES.lock().unwrap_or_else(PoisonError::into_inner);
     let path = root().join(page);
     let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{page}: {error}"));
@@ -50,7 +50,7 @@ fn hold(page: &str, part: &str, content: &str) {
 }
 
 /// Compares a file with what the program writes, or writes it.
-fn hold_file(name: &str, content: &str) {
+fn check_or_write_file(name: &str, content: &str) {
     let path = root().join(name);
     if std::fs::read_to_string(&path).is_ok_and(|text| text == content) {
         return;
@@ -70,9 +70,13 @@ fn the_pages_show_the_headlines() {
             let summary = Summary::of(&worlds);
             (worlds, summary)
         });
-        hold("docs/reproduction.md", &format!("headlines {name}"), &headlines::table(&document, worlds.as_ref()));
+        check_or_write_part(
+            "docs/reproduction.md",
+            &format!("headlines {name}"),
+            &headlines::table(&document, worlds.as_ref()),
+        );
         if let Some(others) = headlines::others(&document, worlds.as_ref()) {
-            hold(&format!("docs/reproduction/{name}.md"), "others", &others);
+            check_or_write_part(&format!("docs/reproduction/{name}.md"), "others", &others);
         }
         let (_, file) = paper.headlines().unwrap();
         let claims = Claim::of_file(&file).unwrap();
@@ -88,7 +92,7 @@ fn each_papers_page_shows_all_claims() {
         let name = paper.name;
         let Some(document) = read::<Claims>(&format!("{name}-claims.json")) else { continue };
         assert!(!document.quick && document.changes.is_empty(), "{name}: not the claims as decided");
-        hold(&format!("docs/reproduction/{name}.md"), "claims", &claims_page::claims(&document));
+        check_or_write_part(&format!("docs/reproduction/{name}.md"), "claims", &claims_page::claims(&document));
     }
 }
 
@@ -112,7 +116,11 @@ fn each_papers_page_shows_its_headlines_under_other_decisions() {
         }
         assert!(others.iter().all(|other| !other.quick && !other.changes.is_empty()), "{name}: nothing is changed");
         let decided = read(&format!("{name}-headlines.json")).unwrap();
-        hold(&format!("docs/reproduction/{name}.md"), "sensitivity", &claims_page::sensitivity(&decided, &others));
+        check_or_write_part(
+            &format!("docs/reproduction/{name}.md"),
+            "sensitivity",
+            &claims_page::sensitivity(&decided, &others),
+        );
     }
 }
 
@@ -155,7 +163,7 @@ fn the_readme_counts_the_headlines() {
         };
         table += &format!("| {title} | {schemes} | {counts} |\n");
     }
-    hold("README.md", "headlines", &table);
+    check_or_write_part("README.md", "headlines", &table);
 }
 
 #[test]
@@ -165,16 +173,16 @@ fn each_papers_page_shows_its_worlds() {
         let Some(document) = read::<Worlds>(&format!("{name}-worlds.json")) else { continue };
         let summary = Summary::of(&document);
         let picture = format!("{name}-worlds.svg");
-        hold_file(&format!("docs/reproduction/{picture}"), &curve::draw(&document, &summary));
+        check_or_write_file(&format!("docs/reproduction/{picture}"), &curve::draw(&document, &summary));
         let content = format!("![The headlines in every world]({picture})\n\n{}", worlds::tables(&document, &summary));
-        hold(&format!("docs/reproduction/{name}.md"), "worlds", &content);
+        check_or_write_part(&format!("docs/reproduction/{name}.md"), "worlds", &content);
     }
 }
 
 /// What the page of a paper says if its worlds were not drawn from its `open.toml`.
 const EARLIER: &str = "These worlds were drawn from an earlier `open.toml`";
 
-/// Whether a paper's page says that its worlds are outdated. The first page leaves them out.
+/// Whether a paper's page says that its worlds are outdated. `docs/reproduction.md` leaves outdated worlds out.
 fn is_outdated(name: &str) -> bool {
     let page = root().join(format!("docs/reproduction/{name}.md"));
     std::fs::read_to_string(page).is_ok_and(|page| page.contains(EARLIER))

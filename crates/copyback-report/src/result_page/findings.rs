@@ -339,7 +339,7 @@ mod tests {
         assert!(Condition::parse("read.p99_9 < fast", &numbers).is_err());
     }
 
-    /// In results, all times of a class without requests are 0: they meet no limit.
+    /// Results of earlier versions have 0 for all times of a class without requests: such times meet no limit.
     #[test]
     fn times_of_no_request_meet_no_condition() {
         let row = |name: &str, reads: f64| Row {

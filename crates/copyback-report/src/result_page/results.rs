@@ -26,7 +26,7 @@ const DOCUMENT_VALUES_MAX: usize = 4_000_000;
 const RUNS_MAX: usize = 3_000;
 
 /// The help if a name leads to no results.
-const WHAT_ONE_NAMES: &str = "name a folder of `run --out` or `compare --out`, their JSON, the .parquet of a sweep, or \
+const RESULTS_HELP: &str = "name a folder of `run --out` or `compare --out`, their JSON, the .parquet of a sweep, or \
                               the folder or the JSON of a reproduction";
 
 /// Results by their kind.
@@ -144,7 +144,7 @@ impl ReportInput {
 }
 
 fn refused(path: &Path, why: &str) -> Failure {
-    Failure::input(format!("{} {why}", path.display())).with_help(WHAT_ONE_NAMES)
+    Failure::input(format!("{} {why}", path.display())).with_help(RESULTS_HELP)
 }
 
 fn of_folder(folder: &Path) -> Result<Kind, Failure> {

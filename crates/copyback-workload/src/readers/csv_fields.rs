@@ -140,7 +140,7 @@ pub(super) fn set(request: &mut Request, column: &Column, field: &[u8]) -> Resul
     }
     match key.field {
         Field::Arrival => request.arrival_ns = time(field, column)?,
-        // These fields depend on previous rows.
+        // `Csv::row` reads these fields: operations depend on the settings, and devices on previous rows.
         Field::Op | Field::Device => {}
         Field::Offset => request.offset_bytes = columns::scaled(number(field, column)?, key)?,
         Field::Length => request.len_bytes = columns::scaled(number(field, column)?, key)?,

@@ -133,7 +133,8 @@ fn suggested(name: &str) -> Option<Field> {
     columns::field_of(full_name(name)).or_else(|| HINTS.iter().find(|(part, _)| has_part(part)).and_then(|(_, f)| *f))
 }
 
-/// Whether names are those of a table of requests: they suggest two of its fields, one of them a time or a place.
+/// Whether names are those of a table of requests: they suggest two of its fields, one of them the arrival time or
+/// the offset.
 pub(crate) fn are_names(names: &[String]) -> bool {
     let fields: Vec<Field> = names.iter().filter_map(|name| suggested(name)).collect();
     let has = |field| fields.contains(&field);

@@ -228,7 +228,7 @@ impl WorkloadSpec {
         if let Some([start, end]) = self.window
             && start >= end
         {
-            return Err(wrong("window", format!("its end {end} is not after its start {start}"), "swap them"));
+            return Err(wrong("window", format!("its end {end} is not after its start {start}"), "set a later end"));
         }
         Ok(())
     }

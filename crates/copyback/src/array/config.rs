@@ -21,7 +21,8 @@ pub struct ArrayConfig {
     pub level: RaidLevel,
     /// How many drives (default 8, at most 64).
     pub drives: u32,
-    /// Bytes of one drive that are contiguous in the volume (default: 4 KiB, or a mapping unit if that is larger).
+    /// Bytes of one drive that are contiguous in the volume (default: 4 KiB, rounded up to whole mapping units of all
+    /// drives).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stripe_unit: Option<Bytes>,
     /// The reads before a part of a stripe is written: `read-modify-write` (the old data and the parity), `reconstruct`
@@ -271,7 +272,7 @@ impl ArrayConfig {
         Err(KeyError::new("array.stripe_unit", message).with_help(format!("use a multiple of {unit} bytes")))
     }
 
-    /// Bytes of a stripe unit over drives with this largest mapping unit.
+    /// Bytes of a stripe unit. `grain_bytes`: the smallest number of bytes that is whole mapping units of all drives.
     pub fn stripe_unit_bytes(&self, grain_bytes: u64) -> u64 {
         self.stripe_unit.map_or(STRIPE_UNIT_BYTES.next_multiple_of(grain_bytes), |stripe_unit| stripe_unit.0)
     }
@@ -302,6 +303,16 @@ mod tests {
     fn array(overrides: &[&str]) -> ArrayConfig {
         let overrides = overrides.iter().map(|named| format!("[[override]]\n{named}\n")).collect::<String>();
         crate::config::from_toml(&format!("drives = 3\n{overrides}")).expect("an array")
+    }
+
+    /// Only reads of the host avoid drives that collect; reads before writes do not.
+    #[test]
+    fn a_run_without_detours_gets_a_note() {
+        let array = ArrayConfig { gc_aware_reads: true, ..array(&[]) };
+        let notes = |totals| array.notes_without_effect(&totals).len();
+        assert_eq!(notes(VolumeTotals { reads_before_writes: 3, ..VolumeTotals::default() }), 1);
+        assert_eq!(notes(VolumeTotals { gc_aware_waits: 1, ..VolumeTotals::default() }), 0);
+        assert_eq!(notes(VolumeTotals { gc_aware_reads: 1, ..VolumeTotals::default() }), 0);
     }
 
     /// Two overrides may set different keys of a drive.

@@ -37,7 +37,7 @@ pub struct GeometryConfig {
     pub pages_per_block: u32,
     /// Data bytes of a page.
     pub page_size: Bytes,
-    /// The bytes of one map entry: the page size or a whole fraction of it (default: the page size).
+    /// Bytes of data that one map entry covers: the page size or a whole fraction of it (default: the page size).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mapping_unit: Option<Bytes>,
 }
@@ -304,7 +304,7 @@ impl CapacityConfig {
                 "capacity",
                 "exactly one of `over_provisioning`, `reserved` and `logical` is needed",
             )
-            .with_help("to override a preset's choice, set the same key that it sets"));
+            .with_help("set one of them: a layer's `[capacity]` replaces that of earlier layers whole"));
         }
         if let Some(op) = self.over_provisioning {
             if !(op > 0.0 && op <= 10.0) {

@@ -21,7 +21,7 @@ impl ShareOrCount {
         }
     }
 
-    /// Whether it is a share or a count at all.
+    /// Whether it is a count, or a share from 0 to below 1.
     pub fn is_possible(self) -> bool {
         match self {
             Self::Blocks(_) => true,

@@ -104,8 +104,8 @@ pub struct Txn {
     /// The number of units, all of one logical page.
     pub units: u32,
     /// What its role needs in addition. For a write of a superpage: the units that it includes without writing them, a
-    /// bit each. For a write of parity: the written members of its stripes. For a write of the map: 1 if a task other
-    /// than the host caused it.
+    /// bit each. For a write of parity: the written members of its stripes. For a read or a write of the map: 1 if a
+    /// task other than the host caused it.
     pub role_data: u32,
     /// Its die.
     pub die: DieId,

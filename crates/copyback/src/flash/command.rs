@@ -93,7 +93,7 @@ impl Command {
 
     /// Makes this a read or a program of one page that is no step of a job. In place and field by field, because a copy
     /// of a command that was just made is slow: it reads fields in wider pieces than they were written, so that the
-    /// processor first completes all earlier writes to memory.
+    /// processor first completes all earlier writes to memory. Parts that are not used keep their old values.
     #[inline(always)]
     pub(super) fn set_page(&mut self, op: FlashOp, source: Source, part: CommandPlane, cached: bool, issued_ns: u64) {
         (self.op, self.source, self.job) = (op, source, JobId::NONE);
@@ -203,6 +203,38 @@ impl Rules {
                     b.page
                 );
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Of a used command, only parts beyond those in use stay.
+    #[test]
+    fn a_command_of_a_page_in_place_equals_a_new_one() {
+        let part = CommandPlane { plane: PlaneId(3), page: PageId(77), units: 4, txn: TxnId(5) };
+        for (op, cached) in [(FlashOp::Read, true), (FlashOp::Program, false)] {
+            let mut new = Command { cached, ..Command::new(op, Source::HOST, JobId::NONE, 900) };
+            new.push(part);
+            let mut used = Command {
+                planes: 2,
+                cached: !cached,
+                alone: true,
+                held: true,
+                out: 1,
+                parts: [CommandPlane { units: 1, ..part }; PLANES_MAX as usize],
+                issued_ns: 1,
+                loaded_ns: 2,
+                array_start_ns: 3,
+                array_end_ns: 4,
+                ..Command::new(FlashOp::Erase, Source::GC, JobId(1), 0)
+            };
+            used.set_page(op, Source::HOST, part, cached, 900);
+            assert_eq!(format!("{:?}", used.parts()), format!("{:?}", new.parts()));
+            used.parts = new.parts;
+            assert_eq!(format!("{used:?}"), format!("{new:?}"));
         }
     }
 }

@@ -273,7 +273,7 @@ impl Geometry {
         self.units_per_page / self.units_per_logical_page
     }
 
-    /// Mapping units that the host writes together.
+    /// The fewest mapping units that are written together: those of a superpage, otherwise one.
     pub fn units_per_write(&self) -> u32 {
         if self.has_superpages() { self.units_per_logical_page } else { 1 }
     }

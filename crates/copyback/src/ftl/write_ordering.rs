@@ -4,8 +4,8 @@
 //! late; if a write of part of a unit waits for the read of the rest; or if some writes wait for space, and others for
 //! a slot of the window. A write of high priority precedes others, and a write that a collection's program includes
 //! whole precedes one that it includes in part. A trim, which takes effect at once, precedes every waiting write. From
-//! the first such event, the drive remembers for each unit which write was bound last, at the cost of four bytes a
-//! unit.
+//! the first such event, the drive remembers for each unit the newest write or trim that took effect, at the cost of
+//! four bytes a unit.
 
 use crate::sim::index::LogicalUnit;
 

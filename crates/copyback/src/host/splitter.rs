@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_touches_no_unit() {
+    fn an_empty_request_covers_no_unit() {
         for op in [Op::Read, Op::Write, Op::Trim] {
             assert_eq!(split(op, 1, 0), []);
             assert_eq!(split(op, 8192, 0), []);

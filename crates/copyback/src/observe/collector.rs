@@ -64,7 +64,7 @@ pub struct Collector {
     pub done: [u64; 3],
     /// Bytes done, by operation.
     pub bytes: [u64; 3],
-    /// Units that the host wrote, to flash or into a buffer.
+    /// Units of the host's writes that were split, and of its writes to failed drives.
     pub written_units: u64,
     /// State over time.
     pub series: Vec<Sample>,

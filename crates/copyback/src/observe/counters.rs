@@ -217,13 +217,14 @@ impl Counters {
         self.gc.array_pages[at] += pages;
     }
 
-    /// A read or a program of one page is issued; `follows`: it follows another through the cache register.
+    /// A read or a program of one page of the host is issued; `follows`: it follows another through the cache register.
     #[inline(always)]
-    pub fn on_page(&mut self, op: FlashOp, source: Source, follows: bool) {
+    pub fn on_host_page(&mut self, op: FlashOp, follows: bool) {
         self.work.cached_commands += u64::from(follows);
         match op {
-            FlashOp::Read => self.count_reads(source, 1),
-            _ => self.count_programs(source, 1),
+            FlashOp::Read => self.work.host_page_reads += 1,
+            FlashOp::Program => self.work.host_page_programs += 1,
+            FlashOp::Erase | FlashOp::Copyback => unreachable!("the host has no {op:?}"),
         }
     }
 

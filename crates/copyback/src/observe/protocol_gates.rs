@@ -19,7 +19,7 @@ const READ_NS: u64 = 50_000;
 const PROGRAM_NS: [u64; 2] = [400_000, 700_000];
 const ERASE_NS: u64 = 3_000_000;
 const REST_NS: u64 = 3_000;
-/// Two units of 2 KiB at 100 MB/s.
+/// A unit of 2 KiB at 100 MB/s; a page has two.
 const UNIT_NS: u64 = 20_480;
 const PAGE_NS: u64 = 2 * UNIT_NS;
 const PAGES_PER_BLOCK: u32 = 8;

@@ -170,7 +170,8 @@ pub struct Latencies {
 pub struct WriteAmplification {
     /// All of it.
     pub total: Option<f64>,
-    /// The host's own part (1, or less if a buffer absorbs writes).
+    /// The host's own part: 1; less if a buffer absorbs writes; more if an array adds parity or copies, or if a write
+    /// of a part of a superpage includes the rest.
     pub host: Option<f64>,
     /// Garbage collection's.
     pub gc: Option<f64>,
@@ -363,7 +364,8 @@ pub struct Report {
     pub units_read: u64,
     /// Mapping units read by the host that held no data and needed no flash.
     pub unwritten_units_read: u64,
-    /// Mapping units written by the host: units bound to flash, or with a buffer units that entered it.
+    /// Mapping units written by the host: units bound to flash or, with a buffer, superpages or a redundant array,
+    /// units of the requests that were split.
     pub units_written: u64,
     /// Units that reads found in the buffer.
     pub buffer_read_hits: u64,

@@ -120,8 +120,8 @@ pub enum Verdict {
     NotYet,
     /// The host wrote, and no block was erased: a drive that is still filling up.
     NoErase,
-    /// Fewer than [`ERASES_MIN`] blocks were erased in a round, on average; or all figures are steady, and the host
-    /// wrote less than the spare space.
+    /// Fewer than [`ERASES_MIN`] blocks were erased in a round, on average; or a round has no writes or took no time;
+    /// or all figures are steady, and the host wrote less than the spare space.
     TooShort,
     /// The host wrote nothing, so that nothing could settle.
     #[default]
@@ -314,7 +314,7 @@ mod tests {
         assert_eq!(steady.verdict, Verdict::NotYet);
         let amplification = &steady.figures[0];
         for (found, expected) in amplification.rounds.iter().zip([7.0, 8.0, 9.0, 10.0, 11.0]) {
-            // A round's end is at most half a spacing of marks off: 32 units of 5,000.
+            // A round's end is at most half a spacing of marks off: 16 units of 5,000.
             assert!((found / expected - 1.0f64).abs() < 0.002, "{amplification:?}");
         }
         assert!((amplification.slope - 4.0 / 9.0).abs() < 0.005, "{amplification:?}");

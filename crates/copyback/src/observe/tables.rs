@@ -47,7 +47,8 @@ impl Sample {
 pub struct SampleWork {
     /// Trims done; they are among the requests done.
     pub trims_done: u64,
-    /// Mapping units that the host wrote: units bound to flash, or with a buffer units that entered it.
+    /// Mapping units that the host wrote: units bound to flash or, with a buffer, superpages or a redundant array,
+    /// units of the requests that were split.
     pub units_written: u64,
     /// Mapping units programmed for the host.
     pub host_units: u64,

@@ -7,7 +7,7 @@ use super::report::{ALL_CAUSES, CAUSES, Cause, Latency, LatencyBreakdown};
 use copyback_workload::Op;
 use serde::Serialize;
 
-/// Bins of the outstanding requests, each up to twice as many as the one before it; the last has no end.
+/// Bins of the number of outstanding requests: 1, 2 or 3, 4 to 7, and so on; the last one has no end.
 const DEPTHS: usize = 7;
 
 /// Measures of one workload.

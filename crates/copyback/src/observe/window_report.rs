@@ -12,7 +12,7 @@ pub struct WindowReport {
     /// Bins, as far as the run went.
     pub bins: u64,
     /// Standard deviation of the number of requests that ended in a bin, over its mean, without the last bin, in which
-    /// the run may end. `None` with less than two others.
+    /// the run may end. `None` with fewer than two others, or if no request ended in them.
     pub requests_variation: Option<f64>,
     /// The highest mean response time of small reads in a bin with at least ten of them; `None` if none has.
     pub small_read_mean_max_ns: Option<f64>,

@@ -42,7 +42,7 @@ impl Configuration for RunConfig {
     }
 
     /// It does not depend on the scheme, so that all schemes of a comparison get the same addresses. If a
-    /// preconditioning is drawn at random, it is the smallest possible result, minus a block of each plane.
+    /// preconditioning is drawn at random, it is the smallest possible result, minus up to two blocks of each plane.
     fn mapped_share(&self) -> f64 {
         match self.precondition {
             PreconditionConfig::Empty {} => 0.0,

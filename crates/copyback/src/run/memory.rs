@@ -31,7 +31,7 @@ impl RunConfig {
         let lists_units =
             matches!(self.precondition, PreconditionConfig::Aged { .. } | PreconditionConfig::SteadyState {});
         let (logical, mapped) = (u64::from(geometry.logical_units), u64::from(geometry.mapped_units));
-        // The newest write of each unit. Most runs make this table at some time.
+        // The newest write of each unit. Most runs make this table at some time, so that this is an upper bound.
         let write_ordering = size_of::<u32>() as u64 * mapped;
         // Copies of each unit in pages that fill.
         let filling = if self.frontier.fill().is_some() { size_of::<u16>() as u64 * mapped } else { 0 };

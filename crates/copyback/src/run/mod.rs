@@ -88,7 +88,7 @@ pub struct Progress {
     pub now_ns: u64,
     /// Requests done.
     pub requests_done: u64,
-    /// Flash page operations done.
+    /// Flash page reads and programs done, for the host and for collection.
     pub page_operations: u64,
 }
 

@@ -17,7 +17,8 @@ use crate::observe::steady::{self, RESERVE_MAX, ROUNDS, RunPosition};
 const RISE_MIN: f64 = 0.01;
 /// Outstanding requests below which none accumulate.
 const OUTSTANDING_MIN: u32 = 64;
-/// Duration of an overloaded run, in multiples of the time in which requests arrive.
+/// A run that had many outstanding requests is overloaded if it lasts longer than this, in multiples of the time in
+/// which requests arrive.
 const LASTS: f64 = 2.0;
 
 /// Whether outstanding requests accumulate at the end of a run.

@@ -55,8 +55,8 @@ pub(super) struct Pads {
 }
 
 impl Pads {
-    /// What the preconditioning of a configuration pads. It also pads for collections in zero time, which do not pad in
-    /// a run: all compared schemes begin with the same drive.
+    /// What the preconditioning of a configuration pads. It does not depend on `preemption`: an ideal drive, too, pads
+    /// the last page of each collection in a run.
     pub(super) fn of(config: &RunConfig) -> Self {
         let shares_pages = config.shape().page_size.0 > config.geometry.unit_bytes()
             && !config.mapping.has_superpages()
@@ -310,8 +310,8 @@ impl Preconditioner<'_> {
             "precondition.round",
             format!(
                 "after {} rounds of {round} capacities the drive is not steady: over the last five write amplification \
-                 has a range of {:.1} % of its mean (at most 20 %) and a slope of {:.1} % (at most 10 %), and {} \
-                 blocks were erased in a round (at least {})",
+                 has a range of {:.1} % of its mean (at most 20 %) and a slope of {:.1} % (at most 10 %), and a round \
+                 erased {} blocks on average (at least {})",
                 steady::ROUNDS_MAX,
                 100.0 * figure.range,
                 100.0 * figure.slope,

@@ -91,6 +91,8 @@ pub struct Simulation<'a> {
     /// The requests after it that the workload has already returned.
     ahead: VecDeque<Result<Option<Request>, Error>>,
     is_source_empty: bool,
+    /// Whether `ahead` has the end of the source, or an error: the source must not be called again.
+    has_source_ended: bool,
     fetched: u64,
     fetch_max: u64,
     /// Measured requests after which to stop.
@@ -202,8 +204,9 @@ impl<'a> Simulation<'a> {
             source: setup.source,
             requests: Requests::default(),
             next: None,
-            ahead: VecDeque::with_capacity(2 * requests::REQUESTS_AHEAD),
+            ahead: VecDeque::with_capacity(requests::AHEAD_MAX),
             is_source_empty: false,
+            has_source_ended: false,
             fetched: 0,
             fetch_max: requests_max,
             requests_max,

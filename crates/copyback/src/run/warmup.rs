@@ -157,7 +157,8 @@ impl Watch {
     }
 
     /// Whether it ends before the request of this number, which arrives at `arrival_ns`, begins. `mark` returns the
-    /// position of the run; what the host has written by then is the same with every scheme.
+    /// position of the run. Without a buffer, writes that wait to be bound do not count yet, so that a round may end at
+    /// another request under another scheme.
     pub(super) fn is_over(
         &mut self,
         index: u64,

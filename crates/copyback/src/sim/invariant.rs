@@ -75,7 +75,7 @@ invariants! {
     HardWatermark Always "hard-watermark" "below the hard watermark, no write preempts a collection; no read does either while a write of high priority waits, or if the preemption policy excludes all requests there";
     TimeExplained Always "time-explained" "the parts of a request's response time, and those of a command's, add up to the nanosecond";
     RequestOnce Always "request-once" "a request ends once";
-    Window Always "window" "a slot of a die's window is given back once";
+    Window Always "window" "the admission policy admits a waiting transaction into a free slot; a slot is given back once";
     CollectionsReclaim Always "collections-reclaim" "if a plane is collected repeatedly, some collection frees a page";
     DecisionsEnd Always "decisions-end" "the decisions at one simulated time come to an end";
     StripeLock Always "stripe-lock" "a stripe of a volume is written by one operation at a time";

@@ -72,13 +72,17 @@ impl BackEnd {
         let is_simple = gc.background.is_empty() && !settings.collection.leaves_plane;
         let is_simple = is_simple && takes_plain_steps(config, &ftl, &granularity);
         settings.collection.steps_alone = settings.allows_lone_steps() && is_simple && flash.has_lone_commands();
+        let dies = DieTable::new(geometry.dies, geometry.row_planes > 2 && config.device.commands.plane_pairs);
+        settings.issues_pages_in_place = gc.background.is_empty()
+            && config.mapping.cache().is_none()
+            && !(dies.splits_commands() || flash.is_observed());
         let queues = Queues::new(&geometry, settings.required_index(&preemption, &ftl));
         let host_side = host_side(config, &ftl, alarms);
         let serves_parts_of_pages = settings.compose.serves_from_moves && geometry.units_per_page > 1;
         let tracks_newest = serves_parts_of_pages || host_side.filling.is_some() || host_side.delays.is_some();
         Self {
             flash,
-            dies: DieTable::new(geometry.dies, geometry.row_planes > 2 && config.device.commands.plane_pairs),
+            dies,
             txns: Txns::new(64),
             admission: admission(config, &ftl, timers, settings.compose.combines),
             gc,

@@ -148,7 +148,7 @@ impl BackEnd {
         hold!(
             by_blocks == by_counts && by_purpose == by_counts && commands_agree,
             ProgramsAddUp,
-            "places programmed: {by_blocks} by blocks and erases, {by_counts} by counts, {by_purpose} in the report, \
+            "units programmed: {by_blocks} by blocks and erases, {by_counts} by counts, {by_purpose} in the report, \
              {by_commands} by commands"
         );
         hold!(

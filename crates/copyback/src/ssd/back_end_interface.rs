@@ -16,7 +16,7 @@ use crate::sim::index::{DieId, LogicalUnit, PlaneId, RequestId, TxnId};
 impl BackEnd {
     /// Prefetches the map entry of the request's first unit into the processor's cache.
     #[inline(always)]
-    pub(crate) fn fetch_ahead(&self, offset_bytes: u64) {
+    pub(crate) fn prefetch_entry(&self, offset_bytes: u64) {
         if let Ok(unit) = u32::try_from(offset_bytes / u64::from(self.geometry.unit_bytes)) {
             self.ftl.prefetch_entry(LogicalUnit(unit));
         }
@@ -116,6 +116,7 @@ impl BackEnd {
             observers.keep_commands(number, filter, &geometry);
         }
         self.scheme.settings.collection.steps_alone = false;
+        self.scheme.settings.issues_pages_in_place = false;
     }
 
     /// The recorded commands, in the order of their issue.

@@ -20,8 +20,11 @@ pub(super) struct Settings {
     /// Commands on a reserved die that may follow a command of the host through the cache register: of the host, and of
     /// a collection that lets the host go first.
     pub follow_shared: Follow,
-    /// Requests of the host go to their dies at once: no address is looked up, and firmware takes no time.
+    /// Requests of the host go to their dies at once: the map is not in flash, and firmware takes no time.
     pub is_direct: bool,
+    /// Commands of one page of the host are made in the record of their die: no observer, background task or map in
+    /// flash is notified of them, and the device takes them whole.
+    pub issues_pages_in_place: bool,
     /// The map's traffic is a task of its own.
     pub has_map_task: bool,
     /// Most decisions of a drive at one moment. More decisions mean an endless loop.
@@ -54,7 +57,7 @@ pub(super) struct ComposeSettings {
 pub(super) struct CollectionSettings {
     /// Whether collections are jobs, relocations or merges.
     pub mechanism: Mechanism,
-    /// Moves may go to other planes. Not set if collections take no time: such a collection leaves data on its plane. A
+    /// Moves may go to other planes. Not set if collections take no time: such a collection keeps data on its plane. A
     /// plane that a task's relocations had filled with data of other planes would never be emptied, and its writes
     /// would wait for ever.
     pub leaves_plane: bool,
@@ -125,6 +128,7 @@ impl Settings {
             follow: follows(list.builders().contains(&BuilderName::Cache)),
             follow_shared: follows(has(GcBuilderName::Pipeline)),
             is_direct: config.mapping.cache().is_none() && config.tasks.delays.is_none(),
+            issues_pages_in_place: false,
             has_map_task: config.admit.has_map_task(),
             decisions_max: 1 << 18,
         }

@@ -4,9 +4,9 @@
 //! to 3 µs for garbage collection and read scrubbing, each evenly distributed.
 //!
 //! A request of the host has a look-up and a creation; other requests have a creation only. A request of the map has
-//! the delay of the task that caused it. The requests of a task keep their order: one does not overtake another whose
-//! delay was longer. In latency breakdowns a delay is a wait for the schedule. Each task draws from a stream of its own
-//! (`delays.host`, ...).
+//! the delay of the task that caused it, or `host` if the map is a task of its own (`admit`). The requests of a task
+//! keep their order: one does not overtake another whose delay was longer. In latency breakdowns a delay is a wait for
+//! the schedule. Each task draws from a stream of its own (`delays.host`, ...).
 //!
 //! Parameters:
 //! - `mode` (default `"pipelined"`): a delay postpones its request alone; or `"serial"`: each task has one processor,

@@ -62,7 +62,7 @@ fn a_page_waits_as_long_as_it_may() {
     assert_eq!(programs(&outcome), (2, 6));
 }
 
-/// A write of three units beside one of two is split: the page is full, and the rest opens the next.
+/// A write of two units after one of three is split: its first unit fills the page, and the rest opens the next.
 #[test]
 fn a_write_goes_to_two_pages_where_one_has_no_room() {
     let config = drive(", fill_ends = \"flash\"", DYNAMIC);

@@ -108,7 +108,8 @@ fn a_request_costs_no_more_than_it_did() {
     assert!(alone <= agreed, "{alone} instructions a request; at most {agreed} were agreed on");
 }
 
-/// Runs such requests for each of `drives` equal drives in turn. Of each drive, those from `from` to `to` are counted.
+/// Runs the requests of [`work`] for each of `drives` equal drives in turn, and counts those from `from` to `to` of
+/// each.
 fn work_of_all(drives: u64, from: u64, to: u64) {
     let config = drive();
     let units = u64::from(Geometry::new(&config.device()).logical_units);

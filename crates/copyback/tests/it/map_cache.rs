@@ -99,9 +99,9 @@ fn hits_pass_misses() {
     assert_eq!(responses(&outcome), [2 * UNIT_NS, 2 * UNIT_NS, UNIT_NS]);
 }
 
-/// Moved data changes the map, which costs flash operations. A collection of data whose entries are not cached is
-/// followed by a read and a program of each translation page that it may update, one for every two freed pages. They
-/// are requests of the collection if the map is no separate task.
+/// Moved data changes the map, which costs flash operations. After a collection of data whose entries are not cached,
+/// translation pages are read and programmed: at most one for every two freed pages. These are requests of the
+/// collection if the map is no separate task.
 #[test]
 fn collections_as_tasks_pay_for_the_map() {
     let mut stream = rng::stream(2, "test.map-cache");

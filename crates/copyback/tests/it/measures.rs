@@ -200,7 +200,7 @@ fn with_shares(shares: &str) -> RunConfig {
     ))
 }
 
-/// The successive distinct shares over time.
+/// The distinct shares, in ascending order.
 fn seen(shares: impl Iterator<Item = Option<f64>>) -> Vec<Option<f64>> {
     let mut seen: Vec<Option<f64>> = shares.collect();
     seen.sort_by(|a, b| a.partial_cmp(b).expect("numbers"));

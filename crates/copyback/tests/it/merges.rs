@@ -45,7 +45,8 @@ const TWINS: &str = "frontier = { policy = \"twin\" }
 #[test]
 fn sequential_overwrites_are_switch_merges_only() {
     let superpages = format!("{ROWS}\nmapping.superpages = true");
-    for (more, log_pages, writes) in [("", 1, [1, 8]), (TWINS, 1, [1, 8]), (ROWS, 2, [1, 8]), (&superpages, 2, [2, 8])]
+    for (more, blocks_per_log_block, writes) in
+        [("", 1, [1, 8]), (TWINS, 1, [1, 8]), (ROWS, 2, [1, 8]), (&superpages, 2, [2, 8])]
     {
         for pages_together in writes {
             let config = drive([2, 2, 24], &format!("mapping.policy = \"fast\"\n{more}"));
@@ -55,7 +56,7 @@ fn sequential_overwrites_are_switch_merges_only() {
             let script = firsts.map(|first| pages(Op::Write, 0, first, pages_together)).collect();
             let report = report(&config, script);
             let of = merges(&report);
-            let switches = 2 * whole / PAGES_PER_BLOCK / log_pages;
+            let switches = 2 * whole / PAGES_PER_BLOCK / blocks_per_log_block;
             let expected =
                 MergeTotals { switch_merges: switches, sequential_pages: 2 * whole, ..MergeTotals::default() };
             assert_eq!(*of, expected, "{more}, {pages_together} pages together");

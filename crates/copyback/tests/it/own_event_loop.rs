@@ -19,7 +19,7 @@ use std::collections::VecDeque;
 const ARRIVAL: Timer = Timer(0);
 /// No script here needs as many events.
 const EVENTS_MAX: u32 = 10_000_000;
-/// The timers of the drive follow it.
+/// The drive's first timer: its timers follow the loop's own.
 const FIRST_OF_DRIVE: u32 = 1;
 
 /// A drive, and the requests that arrive at it.

@@ -1,7 +1,7 @@
 //! Is a steady state that is made at once the same as one after many overwrites? Is the reported remaining work right?
 //!
 //! The engine's unit tests look at details of the planes (`src/run/preconditioning/tests.rs`). These are drives of
-//! hundreds of thousands of units, here because the library that this program links is optimised.
+//! hundreds of thousands of units or more, here because the library that this program links is optimised.
 
 use copyback::run::config::RunConfig;
 use copyback::run::preconditioning::{Preconditioner, Work, preconditioned, preconditioned_with_progress};

@@ -7,7 +7,7 @@ use copyback::run::config::RunConfig;
 use copyback::run::simulation::{Setup, Simulation};
 use copyback::run::warmup::Unfinished;
 use copyback::run::{Options, RunError, Warmup, precondition, simulate, warmup_end};
-use copyback::workload::{Op, Request};
+use copyback::workload::{Error, Op, Request, RequestSource};
 
 /// Four dies with a preconditioning, small enough that collections are under way all the time.
 fn drive(more: &str) -> RunConfig {
@@ -223,8 +223,8 @@ fn a_workload_that_ends_first_is_refused() {
     assert!(refused(Warmup::Steady, &reads).contains("without a write"));
 }
 
-/// The rule requires five rounds of half of the capacity. Schemes of one workload may differ in when it holds, but only
-/// by whole rounds, whose ends are requests that all of them share.
+/// The rule requires five rounds of half of the capacity: the warm-up ends soon after a whole number of rounds, at a
+/// request that may differ from scheme to scheme.
 #[test]
 fn it_ends_with_a_round_when_the_rule_holds() {
     for (name, config) in drives() {
@@ -279,5 +279,54 @@ fn write_amplification_counts_what_waits_on_the_side_where_it_is_written() {
         let (part, host) = wa(warmup);
         assert!((part / whole - 1.0).abs() < 0.03, "{part} after {warmup}, {whole} in all");
         assert_eq!(host, 1.0, "after {warmup}");
+    }
+}
+
+/// A source that ends after some requests, with an error or without. It must not be called again.
+struct Ending {
+    requests: std::vec::IntoIter<Request>,
+    fails: bool,
+    has_ended: bool,
+}
+
+impl RequestSource for Ending {
+    fn next_request(&mut self) -> Result<Option<Request>, Error> {
+        assert!(!self.has_ended, "the source was called after its end");
+        let next = self.requests.next();
+        self.has_ended = next.is_none();
+        if self.has_ended && self.fails { Err(Error::new("the end is missing")) } else { Ok(next) }
+    }
+}
+
+/// Requests are taken from the source ahead of their time. A short warm-up ends while some are waiting, and the limit of
+/// requests may be below their number; a source may end anywhere among them.
+#[test]
+fn short_runs_end_after_their_requests_wherever_the_source_ends() {
+    let completed = |of: &Outcome| of.report.reads + of.report.writes + of.report.trims;
+    let config = drive("");
+    let image = precondition(&config, 1).unwrap();
+    let script = script(64, 50_000, units(&config));
+    for warmup in [0, 1, 2, 6, 7, 8, 9, 15, 16, 17, 23, 24] {
+        for requests in (1..=26).step_by(if warmup % 8 == 0 { 1 } else { 5 }) {
+            let options = Options {
+                requests: Some(requests),
+                warmup: (warmup > 0).then_some(Warmup::Requests(warmup)),
+                check: true,
+                ..Options::default()
+            };
+            let source = Ending { requests: script.clone().into_iter(), fails: false, has_ended: false };
+            let outcome = simulate(&config, image.clone(), Box::new(source), &options, &mut |_| {});
+            let outcome = outcome.unwrap_or_else(|error| panic!("{requests} after {warmup}: {error}"));
+            assert_eq!(completed(&outcome), requests, "{requests} after {warmup}");
+        }
+    }
+    for count in [1, 6, 7, 8, 9, 15, 16, 17, 22, 23, 24, 31, 32] {
+        for fails in [false, true] {
+            let requests = Vec::from(&script[..count]).into_iter();
+            let source = Ending { requests, fails, has_ended: false };
+            let outcome = simulate(&config, image.clone(), Box::new(source), &Options::default(), &mut |_| {});
+            let count_of = outcome.ok().map(|outcome| completed(&outcome));
+            assert_eq!(count_of, (!fails).then_some(count as u64), "{count} requests, fails: {fails}");
+        }
     }
 }

@@ -96,7 +96,7 @@ impl Strategies {
     }
 }
 
-/// Shrinking ends then with what it has.
+/// The longest shrinking; then the smallest failing case so far is reported.
 const SHRINKING_MS_MAX: u32 = 30_000;
 
 /// A case that failed, shrunk.

@@ -1,5 +1,4 @@
 //! What tests of the built program need.
-#![allow(dead_code, reason = "each test file uses its own part")]
 
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::Field;

@@ -345,7 +345,7 @@ fn try_value(
     Found::Silent(last.clone())
 }
 
-/// Settings with which a scheme runs on the drive: those of the papers take larger ones.
+/// Settings with which a scheme runs on this tiny drive: the schemes of the papers were made for larger drives.
 fn room(scheme: &Preset, stacks: &Stacks) -> Vec<String> {
     let fits = |sets: &[String]| (0..SCENARIOS.len()).all(|scenario| stacks.resolved(scenario, sets).is_ok());
     let wide = stacks.resolved(0, &["capacity.over_provisioning=3.0".to_owned()]);

@@ -172,7 +172,7 @@ const ROWS: &[Row] = &[
     ("workload.loop", "2", PLAIN, &[], Differs),
 ];
 
-/// A preemptible collection, unless it is low on free blocks and an urgent write waits.
+/// Requests preempt a collection, unless free blocks are low and an urgent write waits.
 const URGENT: [&str; 3] = ["preemption.policy=points", "trigger.hard=1.0", "host.queue_depth=64"];
 
 /// Keys that describe a workload to its reader.

@@ -147,7 +147,7 @@ fn each_kind_of_job_is_understood() {
     }
 }
 
-/// Why each of these is no job for a simulated drive, and what its user reads.
+/// Jobs that no simulated drive can run, each with parts of the error that its user reads.
 const REFUSED: &[(&str, &str)] = &[
     ("nrfiles=30\nsize=1m", "only nrfiles=1 is understood"),
     ("ioengine=cpuio\ncpuload=50", "keeps a processor busy"),
@@ -159,7 +159,7 @@ const REFUSED: &[(&str, &str)] = &[
     ("flow=2\nsize=1m", "waits for the progress of another"),
     ("latency_target=500\nsize=1m", "does not follow the latency"),
     ("rw=randwrite\nsize=1m\nloops=2\nverify=md5", "add do_verify=0"),
-    ("rw=randwrite\nsize=1m\nverify=md5\nverify_backlog=8", "behind all writes"),
+    ("rw=randwrite\nsize=1m\nverify=md5\nverify_backlog=8", "after all writes"),
     ("rate=1m\nrate_iops=10\nsize=1m", "exclude each other"),
     ("rw=randrw\nrate_iops=10,\nsize=1m", "a rate for only one of a job's operations"),
     ("random_distribution=normal:20\nsize=1m", "no normal distribution"),

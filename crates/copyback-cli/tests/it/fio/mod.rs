@@ -172,7 +172,7 @@ fn of_fio_each(folder: &Path, jobs: &[String]) -> Option<Vec<Vec<IssuedRequest>>
     Some((0..jobs.len()).map(read).collect())
 }
 
-/// What is compared: how many, the first and last byte, the alignment, and shares.
+/// The share of requests that meet a condition.
 fn share(list: &[IssuedRequest], of: impl Fn(&IssuedRequest) -> bool) -> f64 {
     list.iter().filter(|asked| of(asked)).count() as f64 / list.len() as f64
 }
@@ -207,10 +207,11 @@ fn requests_follow_the_laws_of_fio() {
     for ((job, theirs), (options, size_is_fixed)) in jobs.iter().zip(all).zip(cases) {
         let own = own(folder.path(), &written(folder.path(), &format!("[j]\n{job}")));
         let (n, m) = (own.len() as f64, theirs.len() as f64);
-        // By the mean size if sizes are mixed: 8.8 KiB with a deviation of 5.9; 3,700 requests differ by 1 %.
+        // If sizes are mixed, their mean decides how many requests there are. Sizes of 8.8 KiB have a deviation of
+        // 5.9 KiB: numbers near 3,700 differ by 1 %.
         let tolerance = if size_is_fixed { 0.0 } else { 0.05 };
         assert!((n / m - 1.0).abs() <= tolerance, "{options}: {n} and {m} requests");
-        // Five standard deviations of the difference of two shares of so many requests; at most 1/4 is the variance.
+        // Five standard deviations of the difference of two shares of n and m draws, each of a variance of at most 1/4.
         let far = 5.0 * (0.25 / n + 0.25 / m).sqrt();
         let same = |what: &str, of: &dyn Fn(&IssuedRequest) -> bool| {
             let (a, b) = (share(&own, of), share(&theirs, of));

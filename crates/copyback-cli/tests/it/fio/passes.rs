@@ -72,7 +72,7 @@ fn the_same_order_costs_nothing_to_collect() {
     assert!(drawn > 2.0, "{drawn}");
 }
 
-/// `rw=randread:4`, holes, streams backwards, and a trim in front of each write: as fio does it.
+/// Offsets of `rw=randread:4` and of jobs with holes, with zones and backwards are those of fio.
 #[test]
 fn offsets_move_as_fios_do() {
     // With these sizes no request ends at the file's end: fio would end the job there.
@@ -186,8 +186,8 @@ fn jobs_of_several_sizes_end_by_their_bytes() {
 }
 
 /// Reads of 4 KiB and writes of 16 KiB share fio's map, which counts the blocks of each by their own size: no number
-/// comes twice, and a draw without a free number ends the job. A model of this rule, apart from the program, had 297 to
-/// 1,016 writes of 16 MiB in 10 runs; fio 3.33 has 797 with its default seed.
+/// comes twice, and a draw without a free number ends the job. In 10 runs of the first job, a model of this rule, apart
+/// from the program, made 297 to 1,016 writes; fio 3.33 makes 797 with its default seed.
 #[test]
 fn blocks_of_different_sizes_share_fios_map() {
     const JOBS: &[(&str, std::ops::Range<usize>)] = &[

@@ -1,6 +1,6 @@
 //! Tails of response times as SVG: a panel for each class of requests, side by side on one axis of times. The share of
-//! requests that take longer falls from left to right, a tenth at each mark; both axes are logarithmic. Each line bears
-//! its name. No background: ink and lines show on white and on black.
+//! requests that take longer falls from left to right, to 50, 10, 1, 0.1 and 0.01 % at the marks; both axes are
+//! logarithmic. Each line bears its name. No background: ink and lines show on white and on black.
 
 use copyback_report::svg::{self, INK_ON_ANY as INK};
 

@@ -9,7 +9,7 @@ use copyback::flash::geometry::Geometry;
 use copyback_workload::spec::Tenant;
 use copyback_workload::tenants::region;
 
-/// Refuses jobs that are larger than the drive, and jobs without an address on it.
+/// Refuses jobs that end beyond the drive, and jobs without an address on it.
 pub fn check(plan: &Plan) -> Result<(), Failure> {
     for planned in &plan.runs {
         for job in &plan.jobs.list {

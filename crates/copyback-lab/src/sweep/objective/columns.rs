@@ -285,7 +285,7 @@ impl Source {
         }
     }
 
-    /// The same as a text.
+    /// The value as a text; empty if there is none. A percentile of too few requests is included.
     pub fn text(&self, cell: &Cell, run: &RunResult) -> String {
         match self {
             Self::Number(name) => run.value(name).map_or_else(String::new, |number| number.to_string()),

@@ -104,10 +104,10 @@ pub fn near_names<'a>(word: &str, all: impl Iterator<Item = &'a str>) -> String 
     let part = percentile.unwrap_or(without_unit_of(part));
     let part = HEADINGS.iter().find(|(heading, _)| *heading == part).map_or(part, |(_, name)| *name);
     let is_same = |name: &'a str| name == part || last(name) == part;
-    let begins = |name: &str| name.split('.').any(|one| one == part);
+    let contains_part = |name: &str| name.split('.').any(|one| one == part);
     let mut near: Vec<&str> = all.iter().copied().filter(|name| is_same(name)).collect();
     if near.is_empty() {
-        near = all.iter().copied().filter(|name| begins(name)).collect();
+        near = all.iter().copied().filter(|name| contains_part(name)).collect();
     }
     // Several names may have the word's last part. If the word has more parts than that, the name with the most similar
     // spelling is meant.

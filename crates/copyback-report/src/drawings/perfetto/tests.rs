@@ -141,7 +141,7 @@ fn counters_are_those_of_the_time_series() {
     assert_eq!(of("fewest of a plane").len(), depth.len());
 }
 
-/// Without a beginning it begins where measuring does.
+/// If no start is named, the trace begins at the end of the warm-up.
 #[test]
 fn a_warm_up_is_passed_over() {
     let experiment = Experiment { warmup: Some(Warmup::Requests(500)), ..requests(300) };

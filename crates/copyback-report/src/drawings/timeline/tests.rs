@@ -99,7 +99,7 @@ fn a_drawing_is_as_wide_as_its_content() {
     }
     // A window in which nothing happens is as wide as the words, however long it is.
     assert_eq!(width_px(&drawn(0, Some(LATER))), 600.0);
-    // Half of the program alone has its own scale, on a page with room for the labels.
+    // A window within one program has its own scale: the drawing is no wider than the words below its rows.
     assert!(width_px(&drawn(LATER + 100_000, Some(LATER + 400_000))) <= 600.0);
 }
 

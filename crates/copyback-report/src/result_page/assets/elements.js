@@ -14,7 +14,7 @@ function h(tag, attributes, ...children) {
 
 const DATA = JSON.parse(document.getElementById("data").textContent);
 
-/** Whether there is no such number: results have null for one, and those of other versions may lack it. */
+/** Whether a number is missing: it is null in results, and results of other versions may lack its key. */
 const isNone = (value) => value === null || value === undefined;
 /** Three significant digits. Without a number, this and the other formats below show a dash. */
 function digits(value) {

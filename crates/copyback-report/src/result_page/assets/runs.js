@@ -137,9 +137,11 @@ const leftOut = (runs, of) => {
 function workloads(runs) {
   const drawn = runs.filter((run) => run.workloads.rows.length);
   if (!drawn.length) return;
-  const panel = section("Each workload", "Requests of each of the workloads that share the drives. Of GC: the part of the mean that its requests waited for garbage collection.");
+  const panel = section("Each workload", "Requests of each of the workloads that share the drives. GC part: " +
+    "the part of the mean response time in which a request waits for garbage collection.");
   panel.classList.add("long");
-  const head = ["workload, run", "IOPS", "MB/s", ...OPS.flatMap((op) => [`${op}s`, ...SHARED.map(([name]) => `${op} ${name}`), `${op} of GC`])];
+  const head = ["workload, run", "IOPS", "MB/s",
+    ...OPS.flatMap((op) => [`${op}s`, ...SHARED.map(([name]) => `${op} ${name}`), `${op} GC part`])];
   const names = [...new Set(drawn.flatMap((run) => run.workloads.rows.map((row) => row.name)))];
   const all = drawn.flatMap((run) => run.workloads.rows);
   const megabytes = (row) => (isNone(row.bytes_per_s) ? null : row.bytes_per_s / 1e6);

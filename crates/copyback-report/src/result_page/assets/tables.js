@@ -124,7 +124,8 @@ function sweepCell(own, runs) {
     const lines = () => of().filter((run) => run.own.ccdf[state.of]).map((run) => ({ ...run, ccdf: run.own.ccdf[state.of] }));
     const made = distribution(panel, "complementary cumulative distribution of response times of a cell", lines, () => state.of);
   } else {
-    missing("Response times: distribution", "the table NAME-latencies.parquet beside it");
+    section("Response times: distribution", "The sweep's table has no NAME-latencies.parquet beside it: copy that " +
+      "table there, or run the sweep again.").classList.add("missing");
   }
   const panel = section("Response times: causes", "Of one cell, mean over seeds: what a request waited for.");
   panel.append(chosen(() => made.draw()));
@@ -194,8 +195,9 @@ function worlds(document, about) {
 /** Published against measured, a row for each claim. */
 function published(claims, unit) {
   const panel = section(`Published against measured (${unit})`, "Hollow diamond or box: what was published, dashed where only a direction was. Filled: what was " +
-    "measured, with its 95 % interval over seeds; green circle: met; orange diamond: its direction alone; blue square: a scheme " +
-    "without the idea has half of the effect, too, or more; vermilion triangle: not met; grey: not judged.");
+    "measured, with its 95 % interval over seeds; green circle: holds; orange diamond: smaller or larger, only its " +
+    "direction holds; blue square: control, too: a scheme without the idea has half of the effect or more; vermilion " +
+    "triangle: does not hold; grey: not judged.");
   panel.classList.add("long");
   const name = (claim) => `${claim.figure}: ${claim.text}`;
   const bounds = (claim) => claim.published_bounds || [null, null];

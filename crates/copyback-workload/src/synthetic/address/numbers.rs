@@ -102,8 +102,8 @@ mod tests {
         assert!((0..100).all(|_| numbers.next(&mut rng, 8, [3, 3]).is_some_and(|(number, _)| number < 6)));
     }
 
-    /// A slow map: a request begins at the next free number, after the last one at the first, and ends before a taken
-    /// one. The workload ends if the request would reach beyond the numbers of its operation.
+    /// A slow map: a request begins at the next free number, where the first number follows the last, and ends before
+    /// a taken one. The workload ends if the request would reach beyond the numbers of its operation.
     #[test]
     fn each_number_is_taken_once_and_the_next_free_one_follows() {
         let one = [(1, 1, 1, 1), (2, 64, 64, 1), (3, 65, 65, 1), (4, 1000, 4000, 1)];

@@ -24,9 +24,9 @@
 //!   reached the level.
 //!
 //! A drive's level is the lowest free share of its planes. Drives report it at each poll if the policy requests that. A
-//! forced drive collects on all its elements, each plane in turn from the lowest. With `force_collections` below 1, a
-//! forced drive that is not low would do nothing, so that only the low drives would collect. A drive that is at its
-//! last resort (`trigger.last_resort`) collects without an order.
+//! forced drive collects on all its elements, each plane in turn from the lowest. With `force_collections = 0`, a
+//! forced plane collects only if it is below the level of `force_stop`. A drive that is at its last resort
+//! (`trigger.last_resort`) collects without an order.
 //!
 //! A drive alone is an array of one: its elements agree on when they collect.
 //!

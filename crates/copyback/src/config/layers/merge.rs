@@ -151,12 +151,12 @@ fn drop_alternatives<C: Configuration>(path: &[&str], base: &mut Table, over: &T
 
 /// Drops what describes the workload that `over` replaces.
 fn drop_workload(path: &[&str], base: &mut Table, over: &Table, dropped: &mut Vec<Dropped>) {
-    let says_who_reads = READS_KEYS.iter().any(|key| over.contains_key(*key));
-    if says_who_reads {
+    let has_share_of_reads = READS_KEYS.iter().any(|key| over.contains_key(*key));
+    if has_share_of_reads {
         base.retain(|key, _| !READS_KEYS.contains(&key.as_str()) || over.contains_key(key));
     }
     let trace = over.get("trace");
-    let generator = over.get("requests").filter(|_| says_who_reads && says_sizes(over));
+    let generator = over.get("requests").filter(|_| has_share_of_reads && says_sizes(over));
     if let Some(by) = trace.or(generator) {
         // Without a trace below, these keys describe the trace of this layer.
         if base.contains_key("trace") || trace.is_none() {

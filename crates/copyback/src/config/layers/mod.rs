@@ -172,7 +172,7 @@ impl<C: Configuration> Stack<C> {
                 let error = LayerError::new(format!(
                     "`{key}`: the drive's preconditioning maps nothing that could be addressed"
                 ));
-                let help = "precondition it (`precondition.mode`), or a footprint such as 0.8";
+                let help = "precondition the drive (`precondition.mode`), or use a footprint such as 0.8";
                 return Err(error.with_help(help).at(self.place_of(&key)));
             }
             spec.footprint = Some(Footprint::Share(share));

@@ -109,12 +109,12 @@ pub enum Change {
     Limits,
 }
 
-/// A waiting list: its first request enters.
+/// A task's request for a die's window, or the waiting list of such requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry {
     /// The task of the request.
     pub task: Source,
-    /// The die whose window it enters, which has a free slot.
+    /// The die whose window the request enters. If a policy names it to enter, the die has a free slot.
     pub die: DieId,
 }
 
@@ -134,7 +134,7 @@ pub trait AdmitPolicy {
     /// A request enters. Arguments are the time that it will use its die and the channel, and whether another request
     /// of its task still waits there.
     fn on_enter(&mut self, _entry: Entry, _cost_ns: u64, _is_backlogged: bool) {}
-    /// The tasks' shares under feedback, if there are any.
+    /// The shares of the tasks, fixed ones too, if the policy has shares.
     fn shares(&mut self) -> Option<&mut Shares> {
         None
     }

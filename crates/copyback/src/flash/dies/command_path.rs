@@ -49,7 +49,8 @@ impl<O: Observer> CommandPath<'_, O> {
         }
     }
 
-    /// The place for a command that is issued now, and whether it follows another through the cache register.
+    /// Takes the place for a command that is issued now. Returns the place, and whether the command follows another
+    /// through the cache register. If the die was ready, it is busy from now on.
     #[inline(always)]
     fn take_place(&mut self, now_ns: u64) -> (usize, bool) {
         let is_first = self.d.is_ready();
@@ -159,6 +160,9 @@ impl<O: Observer> Flash<O> {
     }
 
     /// Sends a read or a program of one page on its way, which serves transactions. Returns whether it follows another.
+    ///
+    /// # Panics
+    /// When the page is not on the plane.
     #[inline(always)]
     pub fn issue_page(
         &mut self,

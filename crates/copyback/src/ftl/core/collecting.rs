@@ -117,9 +117,13 @@ impl Ftl {
     fn list_valid(&self, block: BlockId, moves: &mut Vec<Move>) {
         let first = self.geometry.first_unit(block).0;
         let end = first + self.geometry.units_per_block;
-        // Lines of the processor's cache: together, they arrive earlier than one after the other.
+        // Together, lines of the processor's cache arrive earlier than one after the other.
         const UNITS_PER_LINE: usize = 64 / size_of::<LogicalUnit>();
-        (first..end).step_by(UNITS_PER_LINE).for_each(|at| table::prefetch(&self.reverse, at as usize));
+        for at in (first..end).step_by(UNITS_PER_LINE) {
+            if self.valid[at as usize / 64] != 0 {
+                table::prefetch(&self.reverse, at as usize);
+            }
+        }
         let mut at = first;
         while at < end {
             let in_word = (64 - at % 64).min(end - at);

@@ -39,7 +39,7 @@ impl Ftl {
         order.unit_at(plane, logical.0 * self.geometry.units_per_block + offset)
     }
 
-    /// The page of its logical block that a unit belongs into.
+    /// The logical block of a unit, and the page of that block to which the unit belongs.
     pub fn page_in_place(&self, unit: LogicalUnit) -> (LogicalBlock, u32) {
         let (logical, offset) = self.logical_block(unit);
         (logical, offset / self.geometry.units_per_page)
@@ -132,7 +132,8 @@ impl Ftl {
         }
     }
 
-    /// A sequence that broke during a merge is merged next.
+    /// Sets the sequential log block aside if it is broken. If it needs a merge while another merge is in progress, it
+    /// waits for the end of that merge.
     fn set_broken_aside(&mut self, plane: PlaneId) {
         let p = &self.logs().planes[plane.at()];
         let Some(broken) = p.sequential.filter(|s| s.is_broken) else { return };

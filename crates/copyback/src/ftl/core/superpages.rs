@@ -106,7 +106,7 @@ impl Ftl {
         current
     }
 
-    /// Discards a unit's data; its row becomes invalid with the row's last unit.
+    /// A unit was trimmed: its row becomes invalid if this was the row's last unit.
     pub(super) fn trim_in_superpage(&mut self, unit: LogicalUnit, old: PhysicalUnit) {
         if self.superpage_of(unit).all(|other| self.map.get(other).is_none()) {
             self.invalidate_row(old);

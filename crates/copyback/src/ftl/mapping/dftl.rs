@@ -13,7 +13,7 @@
 //! take DRAM in addition to the cache, and the report counts them. A page that is being updated includes later changes;
 //! a request that needs a page with a postponed or outstanding update waits for its end. A unit that was never written
 //! is known to hold nothing, and a trim changes no translation page. A page of the buffer that fills up a row of a
-//! collection is written without a look-up: its entry changes in DRAM or is postponed, like an entry of moved data. A
+//! collection is written without a look-up: its entry changes in DRAM, or its translation page is updated at once. A
 //! row with a translation page takes no page from the buffer, and is padded.
 //!
 //! The cache begins empty, and entries that only collections change are never loaded. Therefore even a cache for the

@@ -31,7 +31,7 @@ impl Policy {
     }
 }
 
-/// Benefit over cost. The same on every machine: one subtraction, one multiplication and one division of whole numbers.
+/// Benefit over cost. The same on every machine: a subtraction, two multiplications and a division of whole numbers.
 fn score(block: &Block, units_per_block: u32, now: u64) -> f64 {
     if block.valid == 0 {
         return f64::INFINITY;

@@ -23,7 +23,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 /// Most rounds, of a capacity each, in which the sample is overwritten: long before, its write amplification changes by
 /// less than noise.
 const ROUNDS_MAX: u32 = 16;
-/// Most capacities that are written to the sample while planes copy its state.
+/// Most capacities written to the sample while planes copy its state, unless two blocks for each copy are more.
 const CAPACITIES_WRITTEN_MAX: u64 = 8;
 /// Work of listing a unit of the drive, relative to a unit of the other work: 0.3 to 0.4, measured on tlc-nvme with
 /// 1,024 and with 2,048 blocks per plane.

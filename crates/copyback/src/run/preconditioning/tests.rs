@@ -186,8 +186,8 @@ fn the_last_page_of_a_collection_is_padded() {
 }
 
 /// A steady state that is made at once shows all planes at the same moment: for victim policies that compare all planes
-/// of a drive, none looks older or more worn than others. The last of 64 planes is drawn eight capacities after the
-/// first.
+/// of a drive, none looks older or more worn than others. On average, the last of 64 planes is drawn four capacities
+/// after the first.
 #[test]
 fn planes_of_a_steady_state_are_equally_old_and_worn() {
     const AT_ONCE: &str = "mode = \"steady-state\"";

@@ -14,6 +14,7 @@ impl Simulation<'_> {
         let written_units = m.ssd.back_end().counters().work().host_units;
         self.written_by_drives += written_units - std::mem::replace(&mut m.written_units, written_units);
         self.totals.note(member);
+        // By reference, because a copy would wait for the writes of what was just returned.
         while let Some(completion) = &self.members[member].ssd.take_completion(&mut self.events) {
             self.end(completion);
         }

@@ -10,16 +10,17 @@ use crate::ssd::back_end::BackEnd;
 pub use copyback_workload::ARRIVAL_MAX_NS;
 use copyback_workload::{Op, Request};
 
-/// Requests that are taken out of the workload together, when half as many are left.
+/// Requests that are taken out of the workload together, when fewer than half as many are left.
 pub(super) const REQUESTS_AHEAD: usize = 16;
+/// The most requests that are taken before they begin.
+pub(super) const AHEAD_MAX: usize = REQUESTS_AHEAD / 2 - 1 + REQUESTS_AHEAD;
 
 impl Simulation<'_> {
     pub(super) fn fetch(&mut self) -> Result<(), RunError> {
         if self.is_source_empty || self.fetched >= self.fetch_max {
             return Ok(());
         }
-        // After its end, or after an error, the source is not called again.
-        if self.ahead.len() < REQUESTS_AHEAD / 2 && self.ahead.back().is_none_or(|last| matches!(last, Ok(Some(_)))) {
+        if self.ahead.len() < REQUESTS_AHEAD / 2 && !self.has_source_ended {
             self.fetch_ahead();
         }
         self.next = self.ahead.pop_front().unwrap_or(Ok(None)).map_err(RunError::Workload)?;
@@ -51,29 +52,36 @@ impl Simulation<'_> {
     /// Takes several requests from the workload at once, up to its end or an error, and prefetches their map entries
     /// together.
     fn fetch_ahead(&mut self) {
-        let left = self.fetch_max - self.fetched - self.ahead.len() as u64;
+        // At the end of a warm-up, the limit may fall below the number of requests that were taken.
+        let left = self.fetch_max.saturating_sub(self.fetched + self.ahead.len() as u64);
         for _ in 0..left.min(REQUESTS_AHEAD as u64) {
             let asked = self.source.next_request();
             let next = asked.as_ref().ok().copied().flatten();
             if let Some(next) = &next
                 && let Some((back_end, offset_bytes)) = self.first_touched(next)
             {
-                back_end.fetch_ahead(offset_bytes);
+                back_end.prefetch_entry(offset_bytes);
             }
             self.ahead.push_back(asked);
             if next.is_none() {
+                self.has_source_ended = true;
                 break;
             }
         }
     }
 
+    /// The drive that a request addresses, without an array.
+    #[inline(always)]
+    fn drive_of(&self, asked: &Request) -> usize {
+        if self.members.len() == 1 { 0 } else { asked.device as usize }
+    }
+
     /// The drive that a request touches first, and the byte there.
     #[inline(always)]
     fn first_touched(&self, asked: &Request) -> Option<(&BackEnd, u64)> {
-        let drive = if self.members.len() == 1 { 0 } else { asked.device as usize };
         let (drive, offset_bytes) = match &self.array {
             Some(array) => array.first_touched(asked),
-            None => (drive, asked.offset_bytes),
+            None => (self.drive_of(asked), asked.offset_bytes),
         };
         self.members.get(drive).map(|member| (member.ssd.back_end(), offset_bytes))
     }
@@ -124,7 +132,7 @@ impl Simulation<'_> {
         if self.array.is_some() {
             return self.begin_on_volume(asked, arrival_ns);
         }
-        let drive = if self.members.len() == 1 { 0 } else { asked.device as usize };
+        let drive = self.drive_of(&asked);
         let Some(member) = self.members.get(drive) else { return Err(self.no_such_drive(&asked)) };
         let geometry = member.ssd.back_end().geometry();
         self.check_fits(&asked, geometry.logical_bytes())?;

@@ -14,8 +14,8 @@ pub(in crate::ssd) struct AdmissionControl {
     policy: Admit,
     /// Transactions that entered windows. Invariant: no transaction has a higher number in the order of entry.
     entered: u64,
-    /// Whether each task waits on a list of its own in front of windows, and the policy is informed of it. Invariant: a
-    /// constant of the scheme.
+    /// Whether requests of different tasks may enter windows in another order than they arrived. If not, the policy is
+    /// notified neither of the heads of waiting lists nor of entries. Invariant: a constant of the scheme.
     distinguishes_tasks: bool,
     /// Requests of the host that only a collection can serve. Invariant: the number of writes that wait for space, and
     /// of map updates by collections for which a request waits.
@@ -155,7 +155,7 @@ impl AdmissionControl {
         self.policy.on_enter(entry, cost_ns, is_backlogged);
     }
 
-    /// The shares of tasks, if the policy has shares that follow the state of the drive.
+    /// The shares of the tasks, fixed ones too, if the policy has shares.
     pub fn shares(&mut self) -> Option<&mut Shares> {
         self.policy.shares()
     }

@@ -121,14 +121,14 @@ impl DieTable {
 
     /// Whether the device takes a command plane pair by plane pair.
     #[inline(always)]
-    pub fn split_commands(&self) -> bool {
+    pub fn splits_commands(&self) -> bool {
         !self.rests.is_empty()
     }
 
     /// Whether a part of a die's command is not issued yet.
     #[inline(always)]
     pub fn has_rest(&self, die: DieId) -> bool {
-        self.split_commands() && self.rests[die.at()].is_some()
+        self.splits_commands() && self.rests[die.at()].is_some()
     }
 
     /// Keeps the part of a command that follows when the first part has ended.

@@ -58,7 +58,7 @@ impl BackEnd {
         if self.flash.is_ready(die) {
             return Readiness::Ready;
         }
-        if self.dies.split_commands() {
+        if self.dies.splits_commands() {
             // A command that follows another one might overtake the rest of it.
             return Readiness::Busy;
         }
@@ -312,27 +312,44 @@ impl BackEnd {
         if self.scheme.settings.compose.aligns {
             self.align_lead(die, plane, write_point);
         }
-        let source = self.txns[lead].role.source();
-        let mut command;
         if self.binds_single_pages() {
-            let page = self.bind_page(die, (plane, write_point), lead, events.now_ns());
-            let units = self.geometry.units_per_flash_page;
-            if self.head(die, Queue::Write).is_none() && self.host_side.buffer.is_none() {
-                self.issue_page(die, FlashOp::Program, CommandPlane { plane, page, units, txn: lead }, events);
-                return self.collect_if_low(plane, events);
-            }
-            command = Command::new(FlashOp::Program, source, JobId::NONE, events.now_ns());
-            command.push(CommandPlane { plane, page, units, txn: lead });
-        } else {
-            command = Command::new(FlashOp::Program, source, JobId::NONE, events.now_ns());
-            self.bind_write(die, (plane, write_point), lead, &mut command, events.now_ns());
+            return self.take_page_write(die, (plane, write_point), lead, events);
         }
+        let source = self.txns[lead].role.source();
+        let mut command = Command::new(FlashOp::Program, source, JobId::NONE, events.now_ns());
+        self.bind_write(die, (plane, write_point), lead, &mut command, events.now_ns());
+        self.program(die, lead, &mut command, events);
+    }
+
+    /// Takes a write that is bound to a single page.
+    #[inline(always)]
+    fn take_page_write(
+        &mut self,
+        die: DieId,
+        (plane, write_point): (PlaneId, usize),
+        lead: TxnId,
+        events: &mut EventQueue,
+    ) {
+        let page = self.bind_page(die, (plane, write_point), lead, events.now_ns());
+        let units = self.geometry.units_per_flash_page;
+        if self.head(die, Queue::Write).is_none() && self.host_side.buffer.is_none() {
+            self.issue_page(die, FlashOp::Program, CommandPlane { plane, page, units, txn: lead }, events);
+            return self.collect_if_low(plane, events);
+        }
+        let source = self.txns[lead].role.source();
+        let mut command = Command::new(FlashOp::Program, source, JobId::NONE, events.now_ns());
+        command.push(CommandPlane { plane, page, units, txn: lead });
+        self.program(die, lead, &mut command, events);
+    }
+
+    /// Issues a program of the host, after queued writes have joined it.
+    fn program(&mut self, die: DieId, lead: TxnId, command: &mut Command, events: &mut EventQueue) {
         if self.head(die, Queue::Write).is_some() {
-            self.join_host_program(die, &mut command, events.now_ns());
+            self.join_host_program(die, command, events.now_ns());
         }
-        self.issue(die, &command, events);
+        self.issue(die, command, events);
         if self.host_side.buffer.is_some() && command.source == Source::HOST {
-            self.count_eviction(die, lead, &command, events.now_ns());
+            self.count_eviction(die, lead, command, events.now_ns());
         }
         self.collect_planes_of(command.parts(), PlaneId::NONE, events);
     }
@@ -471,20 +488,19 @@ impl BackEnd {
     #[inline(always)]
     pub(in crate::ssd) fn issue_page(&mut self, die: DieId, op: FlashOp, part: CommandPlane, events: &mut EventQueue) {
         let source = self.txns[part.txn].role.source();
-        let is_plain = source == Source::HOST
-            && self.dies[die].reserved_by().is_none()
-            && self.gc.background.is_empty()
-            && !(self.dies.split_commands() || self.flash.is_observed() || self.looks_up());
-        if is_plain {
-            let follows = self.flash.issue_page(die, op, source, part, events);
-            self.notify_die_search(die);
-            return self.records.counters.on_page(op, source, follows);
+        let is_in_place = self.scheme.settings.issues_pages_in_place
+            && source == Source::HOST
+            && self.dies[die].reserved_by().is_none();
+        if !is_in_place {
+            return self.issue_composed_page(die, op, part, events);
         }
-        self.issue_general(die, op, part, events);
+        let follows = self.flash.issue_page(die, op, source, part, events);
+        self.notify_die_search(die);
+        self.records.counters.on_host_page(op, follows);
     }
 
-    #[cold]
-    fn issue_general(&mut self, die: DieId, op: FlashOp, part: CommandPlane, events: &mut EventQueue) {
+    #[inline(never)]
+    fn issue_composed_page(&mut self, die: DieId, op: FlashOp, part: CommandPlane, events: &mut EventQueue) {
         let source = self.txns[part.txn].role.source();
         let mut command = Command::new(op, source, JobId::NONE, events.now_ns());
         command.push(part);
@@ -493,14 +509,15 @@ impl BackEnd {
 
     /// Issues a command that was checked; if the device splits commands, only the first part.
     pub(in crate::ssd) fn issue_in_parts(&mut self, die: DieId, command: &Command, events: &mut EventQueue) {
-        if self.dies.split_commands() {
+        if self.dies.splits_commands() {
             let first = self.keep_rest(die, command);
             return self.issue_whole(die, &first, events);
         }
         self.issue_whole(die, command, events);
     }
 
-    /// Issues a command that the device takes as it is.
+    /// Issues a command that the device takes as it is. What is added here belongs in `issue_page`, too, or excludes it
+    /// (`issues_pages_in_place`).
     fn issue_whole(&mut self, die: DieId, command: &Command, events: &mut EventQueue) {
         if self.flash.is_observed() {
             self.show_command(die, command, events.now_ns());

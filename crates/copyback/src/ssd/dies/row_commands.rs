@@ -39,7 +39,7 @@ impl BackEnd {
         self.push_page_with(command, plane, page, self.geometry.units_per_flash_page, txn);
     }
 
-    /// Adds a programmed page, or a row of pages, that each transfer `units` units over the channel.
+    /// Adds a page, or a row of pages, to a command. Each page transfers `units` units over the channel.
     #[inline(always)]
     pub(in crate::ssd) fn push_page_with(
         &self,

@@ -102,7 +102,8 @@ impl WalkDriver for AtOnce<'_> {
 }
 
 impl BackEnd {
-    /// The job that has waited longest gets its die: a walk begins or continues, and its victim is chosen now.
+    /// The job that has waited longest gets its die, and begins or continues. The victim of a collection that begins is
+    /// chosen now.
     pub(in crate::ssd) fn begin_job(&mut self, die: DieId, events: &mut EventQueue) {
         let id = self.dies[die].pop_job();
         self.notify_die_search(die);

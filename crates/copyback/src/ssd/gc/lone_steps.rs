@@ -18,7 +18,7 @@ use crate::sim::index::{DieId, JobId, PageId, TxnId};
 use crate::sim::invariant::hold;
 use crate::sim::queue::EventQueue;
 use crate::ssd::back_end::BackEnd;
-use crate::ssd::gc::steps::fetch_ahead;
+use crate::ssd::gc::steps::prefetch_entries;
 use crate::ssd::run_records::FewestFree;
 use crate::tasks::job::{Job, Step};
 
@@ -51,7 +51,7 @@ impl LoneStepParts<'_> {
 
     #[inline(always)]
     fn bind_read(&mut self, end: usize) -> (FlashOp, PageId, u32) {
-        fetch_ahead(self.ftl, self.job, end);
+        prefetch_entries(self.ftl, self.job, end);
         let (from, units) = self.job.take_for_read(end);
         if self.job.source() == Source::GC {
             self.counters.on_reads_waiting(self.reads_waiting);
@@ -211,8 +211,8 @@ impl BackEnd {
         self.step_alone_at_point(die, id, step, events)
     }
 
-    /// A preemption point has opened. If no request waits there, the collection takes its step; returns whether it
-    /// does.
+    /// A preemption point has opened. If the step is a lone step and the collection is not paused, it takes the step;
+    /// returns whether it does.
     #[inline(always)]
     pub(in crate::ssd) fn step_alone_at_point(
         &mut self,

@@ -383,7 +383,7 @@ impl BackEnd {
     }
 
     /// A collection ended in a state that prohibited preemption: the write of high priority that caused this state goes
-    /// before the next collection. Returns whether there was one.
+    /// before the next collection. Returns whether it was issued.
     #[inline(never)]
     pub(in crate::ssd) fn serve_high_priority(
         &mut self,

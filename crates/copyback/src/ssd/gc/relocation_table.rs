@@ -139,7 +139,7 @@ impl Relocations {
     }
 
     /// Whether planes take turns.
-    pub fn take_turns(&self) -> bool {
+    pub fn planes_take_turns(&self) -> bool {
         self.groups.is_some()
     }
 

@@ -22,7 +22,7 @@ pub(in crate::ssd) const MOVES_AHEAD: usize = 8;
 
 /// Prefetches the map entries of the moves after a read up to `end`. Together they cost little more than one.
 #[inline(always)]
-pub(in crate::ssd) fn fetch_ahead(ftl: &Ftl, job: &Job, end: usize) {
+pub(in crate::ssd) fn prefetch_entries(ftl: &Ftl, job: &Job, end: usize) {
     job.ahead(end, MOVES_AHEAD).iter().for_each(|m| ftl.prefetch_entry(m.unit));
 }
 
@@ -366,7 +366,7 @@ impl BackEnd {
         }
         let job = &mut self.gc.jobs[id];
         let (plane, source) = (job.plane(), job.source());
-        fetch_ahead(&self.ftl, job, end);
+        prefetch_entries(&self.ftl, job, end);
         let (from, units) = job.take_for_read(end);
         let page = self.geometry.page_of(from);
         if source == Source::GC {

@@ -338,8 +338,8 @@ impl BackEnd {
         map.page_at(unit).is_some_and(|page| !map.behind.is_empty(page.at()))
     }
 
-    /// A translation page was written (`is_updated`) or read: transactions that waited for that look up their entries
-    /// again.
+    /// A translation page was written (`is_updated`) or loaded, or slots for its entries were given up: transactions
+    /// that waited for this look up their entries again.
     pub(in crate::ssd) fn release(&mut self, page: TranslationPage, is_updated: bool, events: &mut EventQueue) {
         let updated = if is_updated { page } else { TranslationPage::NONE };
         let mut released = self.map.translation().sets.room();

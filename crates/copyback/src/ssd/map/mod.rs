@@ -72,8 +72,8 @@ pub(in crate::ssd) struct Translation {
     updates: Updates,
     /// Transactions whose entries had no room, in order.
     waiting: VecDeque<TxnId>,
-    /// Transactions that wait for another event of a translation page than its read: the end of its update, or room
-    /// that another transaction makes.
+    /// Transactions that wait until the update of a translation page ends, or until another transaction that has slots
+    /// for its entries has loaded them, or has given up the slots.
     behind: Lists,
     /// Entries arrived in DRAM since the waiting transactions were checked.
     has_room: bool,

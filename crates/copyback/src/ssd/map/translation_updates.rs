@@ -126,8 +126,8 @@ impl BackEnd {
         if write.is_none() || has_entered(self, write) || (is_page && has_entered(self, id)) {
             return;
         }
-        // A page of several writes waits in the list of the host, if one of them is the host's, or of its first write's
-        // task. Both may differ from the update's task.
+        // A page of several writes waits in the host's list if one of these writes is the host's, otherwise in the list
+        // of its first write's task. That task may differ from the update's task.
         let (die, task) = (self.txns[id].die, self.txns[id].task);
         self.map.translation().updates.of_task[Source::GC.at()] -= 1;
         self.map.translation().updates.of_task[Source::HOST.at()] += 1;
@@ -230,7 +230,8 @@ impl BackEnd {
         }
     }
 
-    /// Checks that flash, DRAM and updates in progress together know the place of each unit. Slow.
+    /// Checks that the place of each unit is in flash or in DRAM, or that an update of its translation page is owed or
+    /// in progress. Slow.
     pub(in crate::ssd) fn check_translation(&self) {
         let Some(map) = &self.map.translation else { return };
         if let Err(found) = map.cached.check() {

@@ -81,7 +81,7 @@ fn list_reads(stripes: &Stripes, place: StripePosition, plans: &[Members], reads
 impl BackEnd {
     /// Whether planes of a parity group are collected in turn.
     pub(in crate::ssd) fn collections_take_turns(&self) -> bool {
-        self.gc.relocations.take_turns()
+        self.gc.relocations.planes_take_turns()
     }
 
     /// Whether the rest of a plane's parity group allows its collection now.

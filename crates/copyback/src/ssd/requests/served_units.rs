@@ -37,7 +37,7 @@ impl ServedUnits {
 
     /// A write arrived. `updates`: it covers a part of a unit that holds data in flash.
     #[inline(always)]
-    pub fn on_partial_write(&mut self, updates: bool) {
+    pub fn on_write(&mut self, updates: bool) {
         self.has_partial_updates |= updates;
     }
 

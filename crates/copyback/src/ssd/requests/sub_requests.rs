@@ -104,7 +104,7 @@ impl Ssd {
         let last = LogicalUnit(sub_request.first.0 + sub_request.units - 1);
         let first = (sub_request.first_is_partial && is_in_flash(sub_request.first)).then_some(sub_request.first);
         let last = (sub_request.last_is_partial && is_in_flash(last)).then_some(last);
-        self.units.on_partial_write(first.is_some() || last.is_some());
+        self.units.on_write(first.is_some() || last.is_some());
         let reads_rest = self.subpage_writes == SubpageWrites::ReadModifyWrite;
         first.into_iter().chain(last).filter(move |_| reads_rest)
     }

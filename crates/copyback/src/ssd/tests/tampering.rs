@@ -459,7 +459,7 @@ const ROWS: &[Row] = &[
     }),
     // Parity is lost.
     row!(StripesWhole, RAIN, writes, |back_end, _| {
-        // Some of the data is on its way.
+        // Some parity is in flash.
         let parity = back_end.geometry.logical_units..back_end.geometry.first_map_unit();
         assert!(parity.map(LogicalUnit).filter(|&unit| back_end.ftl.trim(unit)).count() > 0);
         back_end.check_all();
@@ -523,7 +523,7 @@ const ROWS: &[Row] = &[
         if back_end.gc.jobs[job].pending().last().unwrap().unit == LogicalUnit(0) || other.is_none() {
             return false;
         }
-        // The place is taken for that of another unit.
+        // The place of the last move is recorded as the place of another unit.
         back_end.gc.jobs[job].moves_mut().last_mut().unwrap().unit = LogicalUnit(0);
         back_end.ftl.inside().map.set(LogicalUnit(0), from);
         true

@@ -26,7 +26,7 @@ use serde::{Deserialize, Serialize};
 /// The level that a task watches, for share policies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TaskLevel {
-    /// The highest count of a block.
+    /// The highest count of a block; for wear levelling, its difference from the lowest.
     pub highest: u32,
     /// The count above which the task begins.
     pub target: u32,

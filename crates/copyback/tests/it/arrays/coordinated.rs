@@ -220,7 +220,8 @@ fn polled_drives_collect_before_one_must() {
     assert!(rounds("ggc-proactive-soft-limit") > 0, "all drives are below the middle");
 }
 
-/// At its last resort a scope has only the blocks that its planes keep for moves, one each; and it has reported before.
+/// At its last resort a scope has only the blocks that its planes keep for moves, one each, or fewer if `soft` is that
+/// low; and it has reported before.
 #[test]
 fn the_last_resort_is_what_is_kept_for_moves() {
     for (scope, soft, kept) in [("plane", "0.25", 1), ("die", "0.25", 2), ("device", "0.25", 8), ("plane", "2", 0)] {

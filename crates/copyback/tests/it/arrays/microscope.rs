@@ -2,13 +2,13 @@
 //! collects, to the nanosecond, and nothing else? Does the drawing show them?
 
 use super::coordination::{IDLE, INCLUSIVE, LEVELS, MS, SELECTIVE, figure_5, plane, stage, with_read, writes};
-use super::stage::{PROGRAM, Played, round};
+use super::stage::{PROGRAM, Played, collection_ns};
 use copyback::observe::microscope::{Focus, Kind, MicroscopeView, Row, text};
 use copyback::run::Warmup;
 use copyback::workload::Op::{self, Read, Write};
 use std::ops::Range;
 
-/// Figure 5 in small with a read of a whole stripe at 51 ms, looked at for a while, in nanoseconds.
+/// Figure 5 in small with a read of a whole stripe at 51 ms, recorded in this time window (nanoseconds).
 fn looked_at(coordination: &str, window: Range<u64>) -> Played {
     let focus = Focus { from_ns: Some(window.start), for_ns: window.end - window.start };
     let (asked, _) = with_read(writes(10), 51 * MS, 80, 4);
@@ -37,8 +37,8 @@ fn in_round(drive: u32, start_ns: u64, end_ns: u64) -> Row {
 
 /// Collections of one page each begin when the dies have written. One ends at `ONE`, a second one after it at `TWO`.
 const BEGIN: u64 = 50 * MS + PROGRAM;
-const ONE: u64 = BEGIN + round(1);
-const TWO: u64 = ONE + round(1);
+const ONE: u64 = BEGIN + collection_ns(1);
+const TWO: u64 = ONE + collection_ns(1);
 /// The read, and how long it takes on drives that do nothing else.
 const READ_AT: u64 = 51 * MS;
 const READ: u64 = 127_400;

@@ -28,7 +28,7 @@ pub const READ: u64 = 127_400;
 pub const PROGRAM: u64 = 302_400;
 
 /// Time of a collection that moves so many pages.
-pub const fn round(pages: u64) -> u64 {
+pub const fn collection_ns(pages: u64) -> u64 {
     pages * (READ + PROGRAM) + 1_500_000
 }
 
@@ -56,7 +56,7 @@ pub struct Played {
     pub reads: Vec<u64>,
     pub programs: Vec<u64>,
     /// Collections of each drive: start and end.
-    pub rounds: Vec<Vec<(u64, u64)>>,
+    pub collections: Vec<Vec<(u64, u64)>>,
     pub coordination: Vec<Option<CoordinationTotals>>,
     /// What was looked at.
     pub seen: Option<MicroscopeView>,
@@ -138,7 +138,7 @@ impl Stage {
             totals: simulation.volume().map(Volume::totals).expect("there is a volume"),
             reads: work.iter().map(|w| w.host_page_reads).collect(),
             programs: work.iter().map(|w| w.host_page_programs).collect(),
-            rounds: simulation
+            collections: simulation
                 .back_ends()
                 .map(|d| d.counters().gc_events().iter().map(|e| (e.start_ns, e.end_ns)).collect())
                 .collect(),

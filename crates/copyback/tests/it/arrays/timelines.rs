@@ -1,7 +1,7 @@
 //! Timelines worked out by hand, to the nanosecond: the slowest of an array's drives ends a request, and a write of a
 //! part of a stripe reads first.
 
-use super::stage::{Asked, DRIVE, PROGRAM, Played, READ, Stage, round};
+use super::stage::{Asked, DRIVE, PROGRAM, Played, READ, Stage, collection_ns};
 use copyback::observe::report::Cause;
 use copyback::scene::Block::{self, Free, Full, Holds};
 use copyback::workload::Op::{Read, Write};
@@ -22,7 +22,7 @@ fn four(array: &str, collecting: &[usize], asked: &[Asked]) -> Played {
 
 #[test]
 fn a_request_ends_with_its_slowest_drive() {
-    assert_eq!(round(2), 2_359_600);
+    assert_eq!(collection_ns(2), 2_359_600);
     let played = four("level = \"raid-0\"", &[2], &[(0, Write, 0, 4)]);
     assert_eq!(played.responses(), [2_662_000]);
     let of = |cause: Cause| played.requests[0].breakdown_ns[cause as usize];
@@ -41,7 +41,7 @@ fn a_partial_write_waits_for_the_collection_of_its_parity() {
     let played = four(least, &[3], &write);
     // Read-modify-write, because it wins ties: the old data is read, the parity after the round, and then both are
     // written.
-    assert_eq!(played.responses(), [round(2) + READ + PROGRAM]);
+    assert_eq!(played.responses(), [collection_ns(2) + READ + PROGRAM]);
     assert_eq!(played.responses(), [2_789_400]);
     assert_eq!((&played.reads[..], &played.programs[..]), (&[1, 0, 0, 1][..], &[1, 0, 0, 1][..]));
     let reconstruct = format!("{least}\npartial = \"reconstruct\"");
@@ -62,7 +62,7 @@ fn a_partial_write_waits_for_the_collection_of_its_parity() {
 fn both_phases_are_in_the_breakdown() {
     let played = four("level = \"raid-5\"", &[3], &[(0, Write, D0, 1)]);
     let of = |cause: Cause| played.requests[0].breakdown_ns[cause as usize];
-    assert_eq!([Cause::Gc, Cause::Transfer, Cause::Flash].map(of), [round(2), 2 * 102_400, 225_000]);
+    assert_eq!([Cause::Gc, Cause::Transfer, Cause::Flash].map(of), [collection_ns(2), 2 * 102_400, 225_000]);
 }
 
 #[test]
@@ -81,8 +81,8 @@ fn a_read_goes_round_a_drive_that_collects() {
 
 #[test]
 fn a_mirrored_read_goes_to_the_copy_that_does_not_collect() {
-    // It is the turn of drive 0, which collects. Another drive replaces it: in the mirror of four drive 2, because
-    // replacements rotate.
+    // It is the turn of drive 0, which collects. Another drive replaces it: drive 2 in the mirror of four drives,
+    // because replacements rotate.
     for (level, unit, reads) in [("raid-1", 4, [0, 0, 1, 0]), ("raid-10", 8, [0, 1, 0, 0])] {
         let read = [(0, Read, unit, 1)];
         let plain = format!("level = \"{level}\"");

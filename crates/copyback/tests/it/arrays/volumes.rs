@@ -85,8 +85,7 @@ fn are_the_same(a: &Outcome, b: &Outcome, what: &str) {
     a.iter().zip(&b).for_each(|(a, b)| assert_eq!(a, b, "{what}"));
 }
 
-/// An array of one drive has the results of that drive with any host, even if it holds the most transactions that it
-/// can.
+/// An array of one drive has the results of that drive with any host.
 #[test]
 fn an_array_of_one_drive_is_that_drive() {
     let hosts = [
@@ -296,7 +295,7 @@ fn a_failed_drive_is_left_out_of_shares() {
 #[test]
 fn nothing_goes_on_when_the_host_is_done() {
     let config = drive("");
-    let end_ns = |more: &str| {
+    let collecting_share = |more: &str| {
         let array = array(&format!("level = \"raid-5\"\ndrives = 3\nfailed = [0]\n{more}"));
         let ftls = ftls(&config, &array, 3);
         let capacity = Volume::new(&array, ftls[0].geometry.logical_bytes(), 4096, false).layout().capacity_bytes();
@@ -305,6 +304,6 @@ fn nothing_goes_on_when_the_host_is_done() {
         of_array.drives[1].gc_share * report.simulated_ns as f64 / report.gc.under_way_ns.max(1) as f64
     };
     // One unit is rebuilt in two minutes: the next is due long after the last request.
-    let (without, with) = (end_ns(""), end_ns("rebuild = \"34 B/s\""));
+    let (without, with) = (collecting_share(""), collecting_share("rebuild = \"34 B/s\""));
     assert!((with / without - 1.0).abs() < 0.05, "{with} against {without}");
 }

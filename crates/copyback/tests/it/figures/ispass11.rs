@@ -197,7 +197,7 @@ fn figure_6_a_write_is_inserted_serially_before_a_read() {
     );
 }
 
-/// Figure 7: T_soft is 10 blocks, T_hard 2. The plane has so many free blocks; block 0 has the fewest valid pages.
+/// Figure 7, with this plane: T_soft is 10 blocks, T_hard 2.
 fn state<'a>(plane: &'a [&'a [Block]], requests: &'a [(&'static str, f64, SceneOp)]) -> Figure<'a> {
     let config = format!("{DRIVE}{POINTS}")
         .replace("soft = 1", "soft = 10, hard = 0.2")
@@ -207,6 +207,7 @@ fn state<'a>(plane: &'a [&'a [Block]], requests: &'a [(&'static str, f64, SceneO
     Figure { config, planes: plane, collects: 0, requests }
 }
 
+/// A plane with so many free blocks; block 0 has the fewest valid pages.
 fn plane_with(free_blocks: usize) -> [Block; 32] {
     let mut blocks = [Holds(&[0, 1, 2, 3, 4]); 32];
     blocks[0] = Holds(&[1, 3]);

@@ -52,7 +52,7 @@ fn collection(planes: [&[Block]; 2]) -> Vec<(FlashOp, u64)> {
         .collect()
 }
 
-/// The end of so many collections, and how many commands of a kind there were.
+/// The end of the last of these commands, and the number of commands of a kind.
 pub(crate) fn end_and_count(commands: &[(FlashOp, u64)], op: FlashOp) -> (u64, usize) {
     let end_ns = commands.iter().map(|&(_, end_ns)| end_ns).max().expect("there are commands");
     (end_ns, commands.iter().filter(|&&(of, _)| of == op).count())
@@ -199,7 +199,7 @@ fn figure_2_cases_of_writes() {
         run(&config, script).report.evictions
     };
     let cases = |e: &EvictionReport| (e.single_pages, e.unaligned_pages, e.parallel_pages);
-    // Pages of plane 0 are even. One page leaves for each that arrives: plane 0, plane 0, then plane 1.
+    // Pages of plane 0 are even. One page leaves for each that arrives: pages 0, 2 and 4, all of plane 0.
     let alone = one_die(&[(0, 0), (1, 2), (10, 4), (20, 1), (30, 3)]);
     assert_eq!(cases(&alone), (3, 0, 0));
     assert_eq!((alone.planes_in_use_max, alone.writes, alone.time_ns), (Some(1), 3, 3 * PROGRAM_NS));

@@ -163,8 +163,8 @@ fn a_round_updates_each_translation_page_once_when_it_has_ended() {
     let plane = [Holds(&[0, 1, 2]), other, other, Open(2), Free, Free, Free, Free];
     let mut config = mapped("baseline-d", "{ policy = \"dftl\" }");
     let requests = [(APART_NS, SceneOp::Read(1, 1, 0))];
-    for entries_cached in [false, true] {
-        config.mapping = match entries_cached {
+    for is_map_in_dram in [false, true] {
+        config.mapping = match is_map_in_dram {
             false => config.mapping.clone(),
             true => Default::default(),
         };
@@ -177,14 +177,14 @@ fn a_round_updates_each_translation_page_once_when_it_has_ended() {
             played.commands.iter().filter(of).map(|command| command.issued_ns).collect::<Vec<_>>()
         };
         let erased_ns = 3 * MOVE_NS + 3_800_000;
-        let programs = if entries_cached { vec![] } else { vec![erased_ns] };
+        let programs = if is_map_in_dram { vec![] } else { vec![erased_ns] };
         assert_eq!(of_map(FlashOp::Program), programs);
         // The read's own miss.
-        assert_eq!(of_map(FlashOp::Read).len(), usize::from(!entries_cached));
+        assert_eq!(of_map(FlashOp::Read).len(), usize::from(!is_map_in_dram));
     }
 }
 
-/// Requests to this many pages in turn, each written before; the first rounds are not counted.
+/// The hit ratio of 200 reads of these pages in turn, every `skips`-th one; the writes before them are not counted.
 fn hit_ratio(pages: u64, cache_bytes: u64, skips: u64) -> f64 {
     let config = mapped("baseline-d", &format!("{{ policy = \"dftl\", cache = \"{cache_bytes} B\" }}"));
     let asked: Vec<_> = (0..pages).map(|number| (Op::Write, number)).collect();

@@ -194,8 +194,8 @@ fn rows_of_a_victim_go_side_by_side() {
     assert_eq!(steps(&played).last().map(|step| step.2), Some(9_828_800));
 }
 
-/// Superpages of a drive of one die without a buffer: page 1 has both pages of one; page 2 has one page, whose partner
-/// was never written.
+/// Superpages of a drive of one die without a buffer: offset 1 holds both pages of one; offset 2 holds one page, whose
+/// partner was never written.
 fn superpages(requests: &[(u64, SceneOp)]) -> Played {
     let mut config = drive("superpage", 1, "trigger = { policy = \"watermark\", soft = 1 }");
     config.buffer = copyback::buffer::BufferConfig::default();
