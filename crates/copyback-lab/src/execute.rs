@@ -26,7 +26,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-/// Name of the threads that runs go on.
+/// Name of the threads that execute runs.
 const RUN_THREAD: &str = "run";
 
 /// Keeps broken invariants of runs, which are reported as errors, from being printed as panics, too; `RUST_BACKTRACE=1`

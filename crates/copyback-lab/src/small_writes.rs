@@ -48,9 +48,9 @@ fn note_of_padding(padded: &[(&str, f64)]) -> Option<String> {
     let most = padded.iter().map(|(_, padding)| *padding).reduce(f64::max)?;
     let names: Vec<&str> = padded.iter().map(|(name, _)| *name).collect();
     Some(format!(
-        "Note: pages of {} are padded, up to {most:.2} units for each that the host wrote: small writes go to flash \
-         before their pages are full; `frontier.fill_limit` (of `single`, `split`) or a buffer that fills pages \
-         (`buffer.policy = \"lru\"`) makes them wait for others\n",
+        "Note: pages of {} are padded, up to {most:.2} units for each unit programmed for the host: small writes go \
+         to flash before their pages are full; `frontier.fill_limit` (of `single`, `split`) or a buffer that fills \
+         pages (`buffer.policy = \"lru\"`) makes them wait for others\n",
         format::names(&names)
     ))
 }

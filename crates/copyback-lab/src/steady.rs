@@ -57,7 +57,7 @@ fn too_little_written(reserve: &Reserve) -> String {
 }
 
 /// The factor by which a run must be longer to write the spare space once; `None` if that is not what it lacks.
-fn lacks_writes(finished: &[Finished]) -> Option<f64> {
+fn factor_to_write_spare(finished: &[Finished]) -> Option<f64> {
     let steady = |done: &Finished| done.outcome.report.steady.clone();
     let short = |steady: Steady| {
         let is_short = steady.verdict == Verdict::TooShort && !steady.figures.is_empty();
@@ -169,7 +169,7 @@ fn advice(plan: &Plan, finished: &[Finished]) -> String {
     if let Some(limit) = limit {
         let warms_up = plan.warmup.is_none() && !begins_settled(&plan.runs[0].resolved.run);
         let warmup = if warms_up { ", and warm the drive up: --warmup steady" } else { "" };
-        let enough = lacks_writes(finished).map_or(String::new(), |factor| {
+        let enough = factor_to_write_spare(finished).map_or(String::new(), |factor| {
             format!(" to {} or more", format_count((factor * done(&finished[0]) as f64).ceil() as u64))
         });
         return format!("Remove or raise the limit of {} (--requests){enough}{warmup}", counted(limit, "request"));
@@ -183,7 +183,7 @@ fn advice(plan: &Plan, finished: &[Finished]) -> String {
     let written = report.units_written as f64 / done(&finished[0]) as f64 * requests;
     if begins_settled(&run.run) && run.tenants.is_empty() {
         let spare_units = f64::from(geometry.physical_units.saturating_sub(geometry.logical_units));
-        let more = lacks_writes(finished).unwrap_or(spare_units / report.units_written as f64);
+        let more = factor_to_write_spare(finished).unwrap_or(spare_units / report.units_written as f64);
         return advice_for_settled(report.flash.block_erases, &run.workload, (requests, more));
     }
     if !run.tenants.is_empty() {

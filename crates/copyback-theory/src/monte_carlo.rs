@@ -25,7 +25,7 @@ pub enum Victim {
         window: f64,
     },
     /// The greatest (1 − u)/(2u)·age, with u the share of valid pages and the age counted in host writes since the
-    /// block was filled (Rosenblum and Ousterhout 1992).
+    /// block was filled (Rosenblum and Ousterhout 1992, with the cost 2u as in Kawaguchi et al. 1995).
     CostBenefit,
 }
 

@@ -322,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_but_trims_is_said_to_be_so() {
+    fn a_trace_of_trims_alone_is_refused() {
         let trims = (0..3).map(|at| request(Op::Trim, 0, at * 4096, 4096)).collect();
         let error = laid_out(trims, EXTENTS_MAX).unwrap_err();
         assert!(error.message.starts_with("request 1 and all others (3) are trims"), "{error}");

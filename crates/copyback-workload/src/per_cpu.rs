@@ -23,11 +23,14 @@ pub fn note_of_gap(files: &[PathBuf]) -> Option<String> {
     let cpus: BTreeSet<u32> = names.iter().map(|(_, cpu)| *cpu).collect();
     let missing = u64::from(last) + 1 - cpus.len() as u64;
     let first = (0..last).find(|cpu| !cpus.contains(cpu))?;
-    let others = if missing > 1 { format!(" and {} more", counted(missing - 1, "file")) } else { String::new() };
-    Some(format!(
-        "there is no `{base}.{first}`{others}, though there is `{base}.{last}`: the requests of that CPU are missing, unless \
-         it was offline"
-    ))
+    let (others, whose) = match missing {
+        1 => (String::new(), "that CPU are missing, unless it was offline"),
+        _ => {
+            let more = format!(" and {} more", counted(missing - 1, "file"));
+            (more, "those CPUs are missing, unless they were offline")
+        }
+    };
+    Some(format!("there is no `{base}.{first}`{others}, though there is `{base}.{last}`: the requests of {whose}"))
 }
 
 /// The files of a base name in the order of their CPUs, on disk or passed by the caller. The list is empty if there are

@@ -400,7 +400,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_no_reason_to_divide_by_it() {
+    fn figures_of_an_empty_workload_are_zero() {
         let stats = TraceStats::collect(&mut Vec::new().into_iter()).unwrap();
         assert_eq!((stats.requests, stats.overwrite_ratio, stats.requests_per_s), (0, 0.0, 0.0));
     }

@@ -166,7 +166,8 @@ impl TraceSource {
         let (file, place) = (&self.file, record.place);
         let window = counted(self.window_records as u64, "record");
         let message = format!(
-            "{file}, line or record {place}: its time is {back} before that of a request more than {window} earlier"
+            "{file}, line or record {place}: its time is {back} before that of an earlier request, which is no longer \
+             among the {window} held for sorting"
         );
         let usual = "sort the trace, or raise `workload.reorder_window`, the records held for sorting";
         Error::new(message).with_help(self.format.row().help_if_late.unwrap_or(usual))

@@ -300,7 +300,7 @@ _BINS_LOG2 = 10
 
 
 def resolution(values_ns: list[float], metric: str) -> float:
-    """Return the width of the bin around the mean of a percentile: an interval is no narrower, as in the command.
+    """Return the width of the bin around the mean of a percentile: no interval is narrower, as in ``copyback sweep``.
 
     Seeds with equal percentiles only share a bin; their exact percentiles may differ. Other numbers are exact.
     """

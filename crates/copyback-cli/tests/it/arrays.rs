@@ -138,8 +138,8 @@ fn an_array_of_the_command_line_goes_first() {
     assert_eq!([level(&[]), level(&["--array", "raid-10"])], ["raid-5", "raid-10"]);
 }
 
-/// The path of an override's device is relative to the file that names it; and a sweep reruns if its content has
-/// changed.
+/// The path of an override's device is relative to the file that names it. A sweep runs its cells again if the content
+/// of the device's file has changed.
 #[test]
 fn a_device_of_an_override_is_an_input() {
     let folder = tempfile::tempdir().unwrap();

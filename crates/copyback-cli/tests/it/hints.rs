@@ -427,7 +427,7 @@ fn settings_without_effect_are_noted() {
         let text = run(&[&["--device", "small"], *over, &sets[..]].concat());
         assert!(!text.contains("has no effect"), "{setting}: {text}");
     }
-    // A preset's own key, if the user's policy has no such key; a preset that overrides a preset is as published.
+    // A preset's own key is noted if the user's policy has no such key. Without a policy of the user, it gets no note.
     let nvme = ["-d", "tlc-nvme", "--set", "geometry.blocks_per_plane=100", "--set", "precondition.mode=empty"];
     let row = ["--set", "frontier.policy=row", "--set", "granularity.policy=aligned"];
     let text = run(&[&nvme[..], &row].concat());

@@ -12,9 +12,9 @@ fn within(kib: u64, arguments: &str) -> Output {
 
 const LARGE: &str = "--device tlc-nvme --workload random-write --requests 20000 -q";
 
-/// 62.7 million map entries of 4 bytes, 67.1 million physical units of 4 bytes and a bit, and, while the drive runs, 4
-/// bytes for the order of writes and 2 for copies in pages that fill, and the buffer's index of its pages: 969 MB. If
-/// the program did not refuse the drive, the allocator would abort.
+/// 62.7 million map entries of 4 bytes, and 67.1 million physical units of 4 bytes and a bit. While the drive runs,
+/// each entry takes 4 more bytes for the order of writes and 2 for copies in pages that fill, and the buffer has an
+/// index of its pages: 969 MB in all. If the program did not refuse the drive, the allocator would abort.
 #[test]
 fn a_drive_that_does_not_fit_is_refused_before_it_is_made() {
     let output = within(700_000, &format!("run {LARGE}"));

@@ -99,20 +99,20 @@ impl Watch {
 
 thread_local! {
     /// The sink of the work on this thread, for code that has no argument for it.
-    static HERE: RefCell<ProgressSink> = const { RefCell::new(ProgressSink::Discard) };
+    static THREAD_SINK: RefCell<ProgressSink> = const { RefCell::new(ProgressSink::Discard) };
 }
 
 /// Does some work whose parts may call [`stop_thread_if_requested`].
 pub fn stoppable<T>(sink: &ProgressSink, work: impl FnOnce() -> T) -> T {
-    HERE.replace(sink.clone());
+    THREAD_SINK.replace(sink.clone());
     let done = work();
-    HERE.replace(ProgressSink::Discard);
+    THREAD_SINK.replace(ProgressSink::Discard);
     done
 }
 
 /// Unwinds if the calling program has requested the end of this thread's work.
 pub fn stop_thread_if_requested() {
-    if HERE.with_borrow(ProgressSink::is_stopped) {
+    if THREAD_SINK.with_borrow(ProgressSink::is_stopped) {
         copyback::run::stop();
     }
 }

@@ -33,16 +33,16 @@ pub struct Measured {
     /// The same change on all requests.
     pub all: Option<f64>,
     /// Change of pages moved by collection.
-    pub pages_moved: Option<Work>,
+    pub pages_moved: Option<WorkChange>,
     /// Change of erased blocks.
-    pub erases: Option<Work>,
+    pub erases: Option<WorkChange>,
     /// Change of the share of time in which the dies of an array collect.
-    pub gc_time: Option<Work>,
+    pub gc_time: Option<WorkChange>,
 }
 
 /// The change of an amount of work over a claim's cells, in per cent.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
-pub struct Work {
+pub struct WorkChange {
     /// The mean.
     pub mean: f64,
     /// The lowest.
@@ -95,7 +95,7 @@ pub fn check(claim: &Claim, first: &CellResult) -> Result<(), LayerError> {
         .try_for_each(|m| m.check(&run.numbers))
 }
 
-impl Work {
+impl WorkChange {
     /// The mean, and the range over cells if they differ.
     fn shown(self) -> String {
         let Self { mean, min, max } = self;
@@ -327,7 +327,7 @@ impl<'a> ClaimContext<'a> {
     }
 
     /// The change of an amount of work in the comparison.
-    fn work(&self, name: &str) -> Option<Work> {
+    fn work(&self, name: &str) -> Option<WorkChange> {
         let test = self.test;
         if test.measure.is_figure() {
             return None;
@@ -347,7 +347,7 @@ impl<'a> ClaimContext<'a> {
             }
             changes.push(100.0 * (value / from - 1.0));
         }
-        (!changes.is_empty()).then(|| Work {
+        (!changes.is_empty()).then(|| WorkChange {
             mean: changes.iter().sum::<f64>() / changes.len() as f64,
             min: changes.iter().copied().fold(f64::INFINITY, f64::min),
             max: changes.iter().copied().fold(f64::NEG_INFINITY, f64::max),

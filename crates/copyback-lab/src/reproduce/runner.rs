@@ -182,7 +182,7 @@ pub fn judged(
     judged.collect()
 }
 
-/// Runs the cells of all experiments together, and returns each experiment its results. Shared cells run once.
+/// Runs the cells of all experiments together, and returns the results of each experiment. Shared cells run once.
 pub(super) fn run(
     experiments: &mut [PlannedExperiment],
     journal: &mut Journal,

@@ -244,7 +244,7 @@ impl Table {
         })
     }
 
-    /// The error of a text that the table needs.
+    /// The error if a text that the table needs is missing.
     pub fn lacks(&self, key: &str) -> LayerError {
         let help = format!("add a line such as {key} = \"text\" to it");
         refuse(format!("{} is missing", self.path(key)), &help, &self.place)

@@ -17,7 +17,7 @@ struct Row<'a> {
     block: u32,
 }
 
-/// The rows: drive by drive, in the order of issue. A warm-up's commands are left out, as they are of all results.
+/// The rows: drive by drive, in the order of issue. They exclude the commands of a warm-up, as all results do.
 fn rows(results: &Results) -> Vec<Row<'_>> {
     let mut rows = Vec::new();
     for (planned, done) in results.plan.runs.iter().zip(&results.finished) {

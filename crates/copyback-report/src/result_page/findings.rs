@@ -225,8 +225,11 @@ fn met(rows: &[Row], condition: &Condition) -> String {
         if few == all {
             return format!("{text} cannot be judged: {why}.");
         }
-        let named =
-            if meets.is_empty() { "no other result meets it".into() } else { format!("{} meet it", meets.len()) };
+        let named = match meets.len() {
+            0 => "no other result meets it".to_owned(),
+            1 => "1 other result meets it".to_owned(),
+            many => format!("{many} other results meet it"),
+        };
         return format!("{text} cannot be judged in {few} of {all} results{can_be_built} ({why}); {named}.");
     }
     if meets.is_empty() {

@@ -14,7 +14,7 @@ enum Detour {
     None,
     /// The read takes the alternative.
     Taken,
-    /// The alternative collects, too: the read waits.
+    /// There is no alternative, because other drives collect, too, or have failed: the read waits.
     Barred,
 }
 

@@ -338,7 +338,7 @@ mod tests {
         Pages::of_shape(units, 2, 16, (4, 4))
     }
 
-    /// Runs of the pages that leave, of the first list if not of both.
+    /// Runs of the pages that leave the first `lists` of the two lists.
     fn taken(pages: &mut Pages, lists: usize, pages_each: u32) -> Vec<Vec<(LogicalUnit, u32)>> {
         let set = pages.take(Take::Pages { lists: 0..lists, pages_each });
         set.pages().iter().map(|page| page.runs().collect()).collect()
@@ -372,8 +372,8 @@ mod tests {
         assert!(p.is_all_leaving());
     }
 
-    /// Page 0 with a unit, page 2 with two, page 1 with two: three units of four, as those of page 1 do not fit; of the
-    /// other list nothing.
+    /// Page 0 has one unit, pages 2 and 1 have two each. A page of the flash has four units: pages 0 and 2 leave with
+    /// three, and page 1 does not fit. The other list keeps its page.
     #[test]
     fn as_many_pages_of_a_list_leave_as_fill_one_of_the_flash() {
         let mut p = pages(16);

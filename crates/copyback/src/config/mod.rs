@@ -25,7 +25,7 @@ pub(crate) fn number(value: f64) -> String {
     }
 }
 
-/// A value that makes no sense: which key, why, and what would.
+/// The error of a value that cannot be used: its key, the mistake and the remedy.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{key}`: {message}")]
 pub struct KeyError {

@@ -122,7 +122,7 @@ mod tests {
                     stack.push(next);
                 }
                 let resolved = stack.resolve();
-                // Parity takes a third of the space of data: devices of papers without parity have no room for it.
+                // Parity needs space for a unit of each stripe, which devices of papers without parity may lack.
                 let lacks_room = scheme.text.contains("[redundancy]") && !device.name.ends_with("-rain");
                 let has_superpages = scheme.text.contains("\"superpage\"") && device.text.contains("\"steady-state\"");
                 match resolved {

@@ -1,4 +1,4 @@
-//! The speed of a channel, in the units of device tables.
+//! A rate of data, such as the speed of a channel, in the units of device tables.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 

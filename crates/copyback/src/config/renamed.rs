@@ -137,7 +137,7 @@ mod tests {
         }
     }
 
-    /// No name that is refused is one that is in use.
+    /// No new name is an old name of the same kind: it would be refused.
     #[test]
     fn nothing_is_renamed_twice() {
         for row in RENAMED {

@@ -27,7 +27,7 @@ pub enum Role {
     Rebuild,
     /// A write of the host.
     Write,
-    /// An eviction of the buffer, to make room.
+    /// An eviction of the buffer: a write of units that leave it.
     Evict,
     /// A write of a translation page.
     MapWrite,

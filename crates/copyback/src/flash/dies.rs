@@ -1,7 +1,8 @@
 //! The dies and their channels: the path of a command over the channel and through the array.
 //!
 //! A program goes over the channel, then into the array; a read the other way round. A die can transfer data while its
-//! array works only if commands follow each other through the cache register.
+//! array works only if commands follow each other through the cache register, or if held pages of a read leave while a
+//! program is in the array.
 //!
 //! A command is *alone* (`ALONE`) if it uses one plane, no component observes it before it completes, and its die takes
 //! no other command meanwhile. It uses the same code; the parts that cannot apply are removed at compile time. Most

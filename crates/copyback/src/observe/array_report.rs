@@ -91,7 +91,7 @@ totals! {
     VolumeTotals {
         /// Requests of drives.
         parts,
-        /// Writes of whole stripes, which read nothing, and of mirrors.
+        /// Writes that read nothing: of whole stripes, of mirrors, and of stripes whose parity is lost.
         full_stripe_writes,
         /// Writes after reading old data and parity.
         read_modify_writes,
@@ -105,7 +105,7 @@ totals! {
         degraded_reads,
         /// Reads that were rebuilt or went to a mirror because their drive collected.
         gc_aware_reads,
-        /// Reads that had to wait, because the alternative drives collected, too.
+        /// Reads that had to wait, because alternative drives collected, too, or had failed.
         gc_aware_waits,
         /// Operations that waited for their stripe.
         stripe_waits,

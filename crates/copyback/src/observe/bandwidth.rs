@@ -40,7 +40,7 @@ impl Bandwidth {
         }
     }
 
-    /// Whole intervals; the last one may not have ended.
+    /// The report of all whole intervals: the last one is left out if it has not ended.
     pub fn report(self) -> BandwidthReport {
         BandwidthReport::of(self.every_ns, &self.bytes)
     }

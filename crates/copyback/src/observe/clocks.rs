@@ -77,7 +77,7 @@ impl Clocks {
         (self.running, self.held_by_gc, self.since_ns) = (occupant, held_by_gc, now_ns);
     }
 
-    /// The occupant whose clock runs, and whether that of collection's hold does.
+    /// The occupant whose clock runs, and whether the clock of the time that collection holds the die runs.
     pub fn running(&self) -> (Occupant, bool) {
         (self.running, self.held_by_gc)
     }

@@ -298,8 +298,8 @@ impl Collector {
         }
     }
 
-    /// Samples the drives before the present event. `state` has everything but the completed requests, and the work
-    /// since the run began if a sample is due. `free_blocks` are those of all drives.
+    /// Samples the drives before the present event. `state` has everything but the completed requests, which are
+    /// counted here. If a sample is due, its work is that since the run began. `free_blocks` are those of all drives.
     #[inline]
     pub fn update(&mut self, now_ns: u64, state: &Sample, free_blocks: u64) {
         if self.is_sample_due(now_ns) {

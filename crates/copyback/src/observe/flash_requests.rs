@@ -23,7 +23,7 @@ pub enum FlashRequest {
 /// How many kinds there are.
 const KINDS: usize = 3;
 
-/// Time of the host's flash requests, reads and programs apart.
+/// Time of flash requests by kind and by cause.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FlashRequestTotals {
     ended: [u64; KINDS],

@@ -38,7 +38,7 @@ pub enum Cause {
     Wear,
     /// Its die was busy with parity or a rebuild.
     Parity,
-    /// Its die was busy with other host requests.
+    /// Its die was busy with other host requests; or another request, or a rebuild, held its stripe of an array.
     HostIo,
     /// Its die was free, but the schedule or a window kept it out. Also the wait for admission to the drive, and the
     /// delays of firmware and of an array's controller.

@@ -316,8 +316,8 @@ impl RunConfig {
         Err(KeyError::new("precondition.mode", why).with_help("set `precondition.mode = \"random\"`"))
     }
 
-    /// Whether the drive can collect at all: beyond the data, each plane must have room for its open blocks, its
-    /// reserve and the watermark that the trigger keeps free.
+    /// Whether the drive can collect at all: beyond the data, each plane must have more blocks than its open blocks and
+    /// its reserve take, and more than the watermark at which collection stops.
     pub(super) fn check_spare(&self) -> Result<(), KeyError> {
         self.check_room().map_err(|error| match self.help_for_parity() {
             Some(help) if error.key == "capacity" => error.with_help(help),

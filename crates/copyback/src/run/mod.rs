@@ -336,7 +336,7 @@ pub fn simulate_streams(
     let postponed = simulation.postponed_share();
     let of_tenants = simulation.tenant_notes();
     let of_partial_updates = config.host.note_of_partial_updates(simulation.has_partial_updates());
-    let was_idle = simulation.has_idle_evictions();
+    let was_idle = simulation.was_buffer_idle();
     let was_full = simulation.has_filled_buffer();
     let of_scans = config.compose.notes_of_scans([simulation.longest_search(), simulation.peak_transactions()]);
     // After a warm-up, it is not known which limits the warm-up reached.

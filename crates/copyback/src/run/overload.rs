@@ -59,7 +59,8 @@ fn accumulates(trend: &Trend) -> bool {
     trend.rise >= least && trend.rise >= trend.deviation
 }
 
-/// Whether drives serve noticeably more requests than arrive: more than the limit [`RESERVE_MAX`] of all reserves.
+/// Whether drives serve noticeably more requests than arrive: by at least [`RESERVE_MAX`] of the arrived requests, and
+/// by at least [`OUTSTANDING_MIN`] requests.
 fn drains(trend: &Trend) -> bool {
     -trend.rise >= f64::from(OUTSTANDING_MIN).max(RESERVE_MAX * trend.arrived as f64)
 }

@@ -25,7 +25,7 @@ pub struct Preconditioner<'a> {
     pub ftl: Ftl,
     /// Watermarks of the first plane of each die, as configured.
     watermarks: Watermarks,
-    /// Blocks that it keeps free when it has collected.
+    /// Free blocks of a plane when its collection ends, without `stagger_blocks`.
     stop_blocks: u32,
     /// Blocks between the watermarks of a die's planes.
     stagger_blocks: u32,

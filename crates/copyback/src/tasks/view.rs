@@ -62,7 +62,8 @@ pub trait DieView {
     fn geometry(&self) -> &Geometry;
     /// The number of requests of a class that wait at the die, in its queue or for admission. For [`Class::Gc`], these
     /// are jobs, and moves from other dies and requests of relocations that are in its queue. For [`Class::Read`],
-    /// waiting requests of relocations count, too. Constant time, for moves proportional to their number.
+    /// waiting requests of relocations count, too. Takes constant time; only the queued requests of [`Class::Gc`] are
+    /// counted one by one.
     fn waiting(&self, class: Class) -> u32;
     /// The number of requests of a class in the die's queue that access a plane. Visits the whole queue.
     fn waiting_for(&self, class: Class, plane: PlaneId) -> u32;

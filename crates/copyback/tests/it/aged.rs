@@ -77,7 +77,7 @@ fn first_collections(config: &RunConfig, seed: u64) -> Vec<GcEvent> {
     let drive = simulation.back_ends().next().expect("there is a drive");
     let mut seen = vec![0; planes as usize];
     let is_early = |event: &&GcEvent| {
-        // A collection that takes the die's other plane along is one of both.
+        // A collection that takes the die's other plane along counts once, for the die.
         let at = if collected == DIES { event.die } else { event.plane } as usize;
         seen[at] += 1;
         seen[at] <= 2

@@ -124,8 +124,8 @@ fn writes_wait_for_pages_in_the_controller() {
     assert_eq!(breakdown(&outcome.requests[2]), pages_did(2));
 }
 
-/// One page in the controller, and a write to each of four dies, a microsecond apart: each waits until the pages before
-/// it have filled for as long as they may and were programmed, and then does so itself.
+/// One page in the controller, and a write to each of four dies, a microsecond apart: each write waits until the
+/// earlier pages have waited for `fill_limit` and were programmed. Then its own page does the same.
 #[test]
 fn writes_wait_for_pages_before_them_to_fill() {
     let config = config(
@@ -171,7 +171,8 @@ fn a_write_that_waits_for_a_page_is_held_up_by_collection() {
         let parts = &report.latency_breakdown.write_mean_ns;
         parts.iter().filter(|(own, _)| *own == cause).map(|(_, ns)| ns).sum::<f64>()
     };
-    // Pages also wait for others that collections delayed, whose commands are those of other requests.
+    // The rest: pages also wait for other pages that collections delayed, and the commands of those pages count as
+    // commands of other requests.
     assert!((0.8..1.0).contains(&(of(Cause::Gc) / cost_ns)), "{} of {cost_ns} ns", of(Cause::Gc));
     assert!(of(Cause::Buffer) < 0.02 * report.response.write.mean_ns, "{} ns", of(Cause::Buffer));
     assert!(report.response.gc_affected_write.count > 2_000);

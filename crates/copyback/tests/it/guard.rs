@@ -1,5 +1,5 @@
 //! Does a run continue if its drive has no page left and its collection has no share? The log of commands is compared
-//! with timeline A7, which `ssd/tests/dispatching.rs` defines.
+//! with timeline A7, which `src/ssd/tests/dispatching/guard.rs` defines.
 //!
 //! Two chips with a channel each, pages of 16 KiB and units of 4 KiB, times of atc18's Table 1: a unit is read in
 //! 60,240 ns, a page in 90,960. Windows have four slots.

@@ -51,8 +51,9 @@ fn of_pages(cached: u32, more: &str) -> RunConfig {
     ))
 }
 
-/// If small writes also fill pages, a write-back that a read waits for is sent at once: 661,440 ns as in timeline A5.
-/// It waits for others, a millisecond, only if the configuration says so.
+/// If small writes also fill pages, a write-back that a read waits for is sent at once: 661,440 ns as in timeline A5
+/// (see the next test, and `ssd::tests::dispatching`). It waits for others, a millisecond, only if the configuration
+/// says so.
 #[test]
 fn a_write_back_that_is_awaited_does_not_wait_for_its_page_to_fill() {
     let response = |more: &str| {

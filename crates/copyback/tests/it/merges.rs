@@ -79,7 +79,8 @@ fn full_merges_grow_with_randomness() {
         let report = report(&config, (0..20_000).map(|_| pages(Op::Write, 0, page(), 1)).collect());
         let (of, m) = (merges(&report), logical_blocks as f64);
         let mean = m * (1.0 - (1.0 - 1.0 / m).powf(n));
-        // The variance of the number of occupied cells: each is empty with p1, two are with p2.
+        // The variance of the number of logical blocks with pages in the log block: one has none with probability p1,
+        // and two both have none with probability p2.
         let [p1, p2] = [1.0, 2.0].map(|cells| (1.0 - cells / m).max(0.0).powf(n));
         let variance = (m * p1 + m * (m - 1.0) * p2 - (m * p1).powi(2)).max(0.0);
         let emptied = of.log_blocks_emptied as f64;

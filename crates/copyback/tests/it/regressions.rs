@@ -171,8 +171,8 @@ fn steady_preconditioning_has_collected() {
     assert!(preconditioning.erases > 0 && preconditioning.host_units > 64 * 8, "{preconditioning:?}");
 }
 
-/// A read that arrives when the last data of the previous read has left is not sent with that data: its cycles have the
-/// channel.
+/// A read that arrives when the last data of the previous read has left cannot overlap its cycles with that data: the
+/// cycles take the channel.
 #[test]
 fn a_cached_read_at_the_end_of_the_read_before() {
     let mut lines = PLANE.to_vec();

@@ -128,7 +128,7 @@ fn totals_are_the_sum_of_both_parts() {
             let longest_ns = measured.gc_events.iter().map(|e| e.end_ns - e.start_ns).max().unwrap();
             assert!(later.gc.collection_max_ns >= Some(longest_ns), "{name}");
         }
-        // What a block has lived through is no part of a run.
+        // Wear counts all erases of a block, also those of the warm-up.
         assert_eq!(all.wear, later.wear, "{name}");
         // The parts of write amplification are of what was written since.
         let wa = &later.write_amplification;
@@ -298,8 +298,8 @@ impl RequestSource for Ending {
     }
 }
 
-/// Requests are taken from the source ahead of their time. A short warm-up ends while some are waiting, and the limit of
-/// requests may be below their number; a source may end anywhere among them.
+/// Requests are taken from the source ahead of their time. A short warm-up ends while some are waiting, and the limit
+/// of requests may be below their number; a source may end anywhere among them.
 #[test]
 fn short_runs_end_after_their_requests_wherever_the_source_ends() {
     let completed = |of: &Outcome| of.report.reads + of.report.writes + of.report.trims;

@@ -1,7 +1,7 @@
 //! Cases that found a defect, kept whole: a case's number means another case as soon as a knob gets a new setting.
 //!
-//! A failure writes one, together with files that the program can run (`target/tmp/swarm/`). If you copy it to the
-//! folder `kept`, all tests run it.
+//! A failure writes one, together with files that the program can run (`target/tmp/swarm/`). Copy it to the folder
+//! `kept`, and it runs with all other tests.
 
 use crate::runs::{Case, Relocation};
 use crate::supplied::supplied;

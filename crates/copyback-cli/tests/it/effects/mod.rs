@@ -1,8 +1,8 @@
 //! Does each key of each scheme change a run, or say in a note why it does not?
 //!
 //! Every key of the tables that a scheme may have is set to other values, on a tiny drive under a few hundred requests.
-//! If a run accepts a value, some scenario must give another result, or there must be a note. Schemes with the same
-//! tables and neighbouring values are not left out: what has an effect depends on all of them.
+//! If a run accepts a value, some scenario must give another result, or there must be a note. No scheme and no value is
+//! skipped because it resembles another: whether a key has an effect depends on all settings together.
 
 mod tables;
 

@@ -116,8 +116,8 @@ struct Wanted {
     units: Members,
 }
 
-/// The required knowledge of a writer: for each writable parity the share of the members that are not written, and of
-/// those written in part.
+/// The required knowledge of a writer: for each writable parity the share of the members that are not written; and the
+/// data of the members that are written in part.
 fn wanted_by(stripe: &Stripe, write: &Write) -> Wanted {
     let parity = stripe.all().without(stripe.all_data()).without(stripe.unavailable);
     // With one data member, parity is a copy, which changes with it.
@@ -148,7 +148,7 @@ fn for_each_stripe(ask: impl Fn(&Code, &Stripe)) {
     }
 }
 
-/// Asks about every write to each of them, whatever is written in part.
+/// Calls `ask` for every write to each stripe of [`for_each_stripe`], with any of its members written in part.
 fn for_each_write(ask: impl Fn(&Code, &Stripe, Write)) {
     for_each_stripe(|code, stripe| {
         for written in subsets(stripe.all_data()).skip(1) {
@@ -229,7 +229,7 @@ fn a_mirror_reads_the_copy_whose_turn_it_is() {
                 assert_eq!(stripe.read_from(units, 5), stripe.read(units), "{stripe:?} {units:?}");
                 continue;
             }
-            // As many turns as give each copy its own turn once for each copy that may replace it.
+            // Each copy has as many turns as there are readable copies: an unreadable copy is replaced by each once.
             let turns = 0..u64::from(copies * there.count());
             let read: Vec<Members> = turns.clone().filter_map(|turn| stripe.read_from(units, turn)).collect();
             for (turn, reads) in turns.zip(&read) {

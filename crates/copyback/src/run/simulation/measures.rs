@@ -229,9 +229,9 @@ impl Simulation<'_> {
         self.members.iter().any(|m| m.ssd.has_partial_updates())
     }
 
-    /// Whether the buffer of any drive evicted pages in idle time.
-    pub fn has_idle_evictions(&self) -> bool {
-        self.members.iter().any(|m| m.ssd.has_idle_evictions())
+    /// Whether any drive with a buffer was without a request for `buffer.idle_after`.
+    pub fn was_buffer_idle(&self) -> bool {
+        self.members.iter().any(|m| m.ssd.was_buffer_idle())
     }
 
     /// The largest number of transactions that a drive had at once.

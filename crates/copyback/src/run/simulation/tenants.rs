@@ -250,7 +250,7 @@ impl Simulation<'_> {
         self.tenants.as_mut().is_some_and(|tenants| std::mem::replace(&mut tenants.has_reported_end, true))
     }
 
-    /// The measures of each workload, by name, since the warm-up ended; empty if there is one.
+    /// The measures of each workload, by name, since the warm-up ended; empty if the run has a single workload.
     pub fn tenant_reports(&self, warm_ns: u64) -> std::collections::BTreeMap<String, TenantReport> {
         let list = self.tenants.iter().flat_map(|tenants| &tenants.list);
         let report = |tenant: &Tenant| TenantReport {

@@ -281,7 +281,7 @@ impl BackEnd {
             let blocks = self.gc.jobs[id].footprint().blocks().count() as u64;
             self.records.counters.on_relocated(source, blocks);
         }
-        // Stops the clock for the job before other work can be charged.
+        // Before other work can be charged: from now on, the time of the die does not count for the job.
         self.dies.release(die);
         self.notify_die_search(die);
         self.dies[die].end_turn_of_collection(defers);

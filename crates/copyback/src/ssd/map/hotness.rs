@@ -26,7 +26,7 @@ pub(in crate::ssd) struct Hotness {
 }
 
 /// The capacity of the list of counted units is the number of all units divided by this. A scan of a longer list would
-/// cost, for each counted write, as much as a scan of all units.
+/// cost at least as much as a scan of all units.
 const UNITS_PER_KNOWN: usize = 32;
 
 fn number(period: u64) -> u8 {

@@ -73,7 +73,7 @@ impl BackEnd {
         let write = self.map_txn(Role::MapWrite, unit, cause, events.now_ns());
         let write = self.txns.add(Txn { successor, high_priority, units, ..write });
         if !reads || self.ftl.lookup(unit).is_none() {
-            self.goes_on_with(page, write);
+            self.set_next_of_update(page, write);
             self.submit_map_txn(write, events);
             return;
         }
@@ -82,13 +82,13 @@ impl BackEnd {
         for first in (unit.0..unit.0 + units).step_by(together as usize).map(LogicalUnit) {
             let read = self.map_txn(Role::MapRead, first, cause, events.now_ns());
             let read = self.txns.add(Txn { successor: write, high_priority, units: together, ..read });
-            self.goes_on_with(page, if together == units { read } else { TxnId::NONE });
+            self.set_next_of_update(page, if together == units { read } else { TxnId::NONE });
             self.submit_map_txn(read, events);
         }
     }
 
     /// Sets the next transaction of an update.
-    fn goes_on_with(&mut self, page: TranslationPage, next: TxnId) {
+    fn set_next_of_update(&mut self, page: TranslationPage, next: TxnId) {
         if let Update::UnderWay { txn, .. } = &mut self.map.translation().updates.of_page[page.at()] {
             *txn = next;
         }
@@ -98,7 +98,7 @@ impl BackEnd {
     pub(in crate::ssd) fn write_what_was_read(&mut self, write: TxnId, events: &mut EventQueue) {
         let unit = self.txns[write].first;
         let page = self.map.translation().page_at(unit).expect("it is one of the map");
-        self.goes_on_with(page, write);
+        self.set_next_of_update(page, write);
         self.submit_map_txn(write, events);
     }
 
@@ -108,7 +108,7 @@ impl BackEnd {
         while next.is_some() {
             let (unit, behind) = (self.txns[next].first, self.txns[next].next_in_list);
             let page = self.map.translation().page_at(unit).expect("it is one of the map");
-            self.goes_on_with(page, full);
+            self.set_next_of_update(page, full);
             next = behind;
         }
     }

@@ -5,7 +5,7 @@ use crate::dispatch::txn::{Role, Txn};
 use crate::host::config::SubpageWrites;
 use crate::host::splitter::SubRequest;
 use crate::observe::report::Cause;
-use crate::sim::index::{DieId, LogicalUnit, PlaneId, RequestId, TxnId};
+use crate::sim::index::{DieId, LogicalUnit, PlaneId, RequestId};
 use crate::sim::queue::EventQueue;
 use crate::ssd::drive::Ssd;
 use crate::ssd::requests::eviction_waits::WaitBreakdown;
@@ -56,7 +56,7 @@ impl Ssd {
                 !in_dram && other.is_some() && is_near()
             };
             let units = 1 + (unit.0 + 1..end).take_while(|&u| is_together(u)).count() as u32;
-            self.submit_read(Role::Read, id, unit, units, TxnId::NONE, events);
+            self.submit_read(Role::Read, id, unit, units, events);
             unit.0 += units;
         }
         if is_in_dram {
@@ -64,22 +64,18 @@ impl Ssd {
         }
     }
 
-    /// Reads consecutive units, for the request itself or for one of its writes that waits for them. They are in one
-    /// page; with a map in flash they may be in several, and `go_to_dies` splits them.
+    /// Reads consecutive units for a request. They are in one page; with a map in flash they may be in several, and
+    /// `go_to_dies` splits them.
     pub(in crate::ssd) fn submit_read(
         &mut self,
         role: Role,
         id: RequestId,
         first: LogicalUnit,
         units: u32,
-        successor: TxnId,
         events: &mut EventQueue,
     ) {
-        let mut txn = self.txn(role, id, first, units, events.now_ns());
-        txn.successor = successor;
-        if successor.is_none() {
-            self.requests.open(id);
-        }
+        let txn = self.txn(role, id, first, units, events.now_ns());
+        self.requests.open(id);
         self.submit_at_place(txn, events);
     }
 

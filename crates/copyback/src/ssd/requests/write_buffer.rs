@@ -95,7 +95,7 @@ impl Ssd {
     pub(in crate::ssd) fn write_to_buffer(&mut self, id: RequestId, sub_request: SubRequest, events: &mut EventQueue) {
         // The rest of a partly written unit is merged in DRAM: the request waits for the read and the write.
         for unit in self.units_to_update(sub_request) {
-            self.submit_read(Role::UpdateRead, id, unit, 1, TxnId::NONE, events);
+            self.submit_read(Role::UpdateRead, id, unit, 1, events);
         }
         self.requests.open(id);
         let waiting =
@@ -190,8 +190,8 @@ impl Ssd {
         self.back_end.host_side.buffer.as_ref().is_some_and(|buffer| buffer.was_full())
     }
 
-    /// Whether the drive has a buffer that evicted pages in idle time.
-    pub fn has_idle_evictions(&self) -> bool {
+    /// Whether the drive has a buffer, and was without a request for its `idle_after`.
+    pub fn was_buffer_idle(&self) -> bool {
         self.back_end.host_side.buffer.as_ref().is_some_and(|buffer| buffer.was_idle())
     }
 

@@ -86,8 +86,8 @@ fn a_write_that_leaves_its_die_goes_where_room_is() {
     );
 }
 
-/// If collections reserve no die, a write whose die has given its pages to others goes to another die at once. It once
-/// waited there for the end of a collection on any die.
+/// If collections reserve no die, a write whose die has given its pages to others goes to another die at once. It does
+/// not wait at its own die for the end of a collection.
 #[test]
 fn a_write_whose_die_has_no_page_left_waits_for_no_collection() {
     let as_task = "preemption = { policy = \"always\" }

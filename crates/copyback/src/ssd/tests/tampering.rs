@@ -102,7 +102,7 @@ fn reads_of_four_pages() -> Vec<Request> {
 fn writes_of_four_pages() -> Vec<Request> {
     requests(2_000, |_| Op::Write, 8)
 }
-/// Of a few units, a part and then the whole.
+/// Writes to four units, one unit after the other: first a part of the unit, then the whole unit.
 fn writes_of_parts() -> Vec<Request> {
     let mut requests = requests(2_000, |_| Op::Write, 2);
     for (i, request) in (0u64..).zip(&mut requests) {
@@ -309,7 +309,7 @@ const ROWS: &[Row] = &[
         back_end.take_read(die, read, events);
         true
     }),
-    // A preemptible collection has not polled the queue yet.
+    // The host uses a die whose preemptible collection is still polling the queue.
     row!(DieReservation, "preemption = { policy = \"points\" }", both, |back_end, events| {
         let polls = |back_end: &BackEnd, d: DieId| back_end.dies[d].point() == PreemptionPoint::Polling;
         let Some(die) = dies(back_end).find(|&d| polls(back_end, d) && back_end.head(d, Queue::Read).is_some()) else {
@@ -325,7 +325,7 @@ const ROWS: &[Row] = &[
             preemption_of(back_end, "preemption = { policy = \"points\", at_register = \"none\" }");
         true
     }),
-    // State 2: below the hard watermark a write goes before a collection.
+    // State 2 of ispass11 Fig. 7 (`preemption::State`): below the hard watermark a write goes before a collection.
     row!(HardWatermark, HARD_AT_SOFT, both, |back_end, _| {
         let never_hard = config("trigger = { policy = \"watermark\", soft = 3, hard = 0.0 }").trigger;
         back_end.scheme.trigger = never_hard.build(&back_end.geometry);

@@ -57,8 +57,8 @@ fn the_first_request_behind_a_global_round_is_worse_off() {
 /// Figure 5 in small: T_soft 4 free blocks, T_hard 3, stop 4; each victim has one valid page.
 pub(crate) const LEVELS: &str = "soft = 3, stop = 4, report = 4, last_resort = 1";
 
-/// Open blocks have 1, 3, 4 and 4 pages left; 4, 4, 4 and 5 blocks are free. A block without written pages still counts
-/// as free.
+/// The block of the next write has 1, 3, 4 and 4 pages left; 4, 4, 4 and 5 other blocks are free. The last two drives
+/// have no open block: that block is erased, and counts as free until a page of it is written.
 pub(crate) fn figure_5(held: &'static [u32]) -> Vec<Vec<Block>> {
     vec![plane(Some(3), 4, held), plane(Some(1), 4, held), plane(None, 5, held), plane(None, 6, held)]
 }

@@ -179,8 +179,8 @@ impl Oracle<'_> {
         self.collect_below(plane, trigger.soft);
     }
 
-    /// Starts the collection of a plane below a watermark; if the trigger waits for requests, when one waits at the
-    /// die.
+    /// Starts the collection of a plane that is below a watermark. If the trigger waits for requests, the collection
+    /// starts only when a request waits at the die.
     fn collect_below(&mut self, plane: usize, watermark: ShareOrCount) {
         let trigger = trigger_of(self.config);
         let g = &self.config.geometry;

@@ -290,7 +290,7 @@ impl Oracle<'_> {
 
     /// Whether an event may follow the end of a die's transfer: data of a read has arrived, or a program is loaded and
     /// another may follow.
-    pub(super) fn is_heard(&self, die: usize) -> bool {
+    pub(super) fn has_event_after_transfer(&self, die: usize) -> bool {
         let compose = compose_of(self.config);
         let has_cache = compose.builders.contains(&BuilderName::Cache) || self.pipelines();
         let command = self.on_channel(die);
@@ -305,7 +305,7 @@ impl Oracle<'_> {
         let c = &self.channels[channel];
         if let Some((other, end_ns)) = c.transfer
             && (end_ns, c.waiting.is_empty()) == (self.now_ns, true)
-            && !self.is_heard(other)
+            && !self.has_event_after_transfer(other)
         {
             // The transfer ends at this very moment, and no event but the end of its array time follows. The first die
             // that asks gets the channel, before more urgent transfers that are requested later in this moment.
@@ -343,7 +343,7 @@ impl Oracle<'_> {
 
     pub(super) fn transfer_ends(&mut self, channel: usize) {
         let (die, _) = self.channels[channel].transfer.take().expect("a transfer is under way");
-        let is_heard = self.is_heard(die);
+        let has_event_after_transfer = self.has_event_after_transfer(die);
         let at = self.dies[die].commands.iter().position(|c| matches!(c.stage, Stage::In | Stage::Out(_)));
         let at = at.expect("a command is on the channel");
         match self.dies[die].commands[at].stage {
@@ -357,12 +357,12 @@ impl Oracle<'_> {
                     self.dies[die].commands[at].stage = Stage::Out(part);
                     self.want_channel(die);
                 }
-                if is_heard {
+                if has_event_after_transfer {
                     self.change(die);
                 }
             }
         }
-        if is_heard {
+        if has_event_after_transfer {
             // The die may send the cycles of its next command: it is visited before another die has the channel. A die
             // whose next page already waits to leave sends none.
             let c = &self.channels[channel];

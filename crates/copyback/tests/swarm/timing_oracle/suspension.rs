@@ -70,7 +70,7 @@ impl Oracle<'_> {
         let (on_channel, end_ns) = self.channels[self.channel_of(die)].transfer?;
         let is_this = |step: &Command| step.stops && step.stage == Stage::In;
         let is_expected = stops_at_once && on_channel == die && self.dies[die].commands.iter().any(is_this);
-        (is_expected && !self.is_heard(die)).then_some(end_ns)
+        (is_expected && !self.has_event_after_transfer(die)).then_some(end_ns)
     }
 
     /// Whether the array of a die has just stopped: the die takes reads now.

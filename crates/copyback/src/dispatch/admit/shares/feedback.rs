@@ -13,7 +13,7 @@
 //!   blocks would make the loop's gain depend on the load.
 //! - `gc_p` (default 0.05 % a block), `gc_i` (default 0.9): P and I of collection.
 //! - `scrub_p` (default 0.002 % a read), `scrub_i` (default 0.9): P and I of scrubbing.
-//! - `most` (default 80): no share exceeds this percentage.
+//! - `most` (default 80): the shares of collection and of scrubbing do not exceed this percentage.
 //! - `map` (default 20), `wear` (default 5): shares of the map, if that is a separate task, and of wear levelling in
 //!   percent, without feedback. No source states it.
 

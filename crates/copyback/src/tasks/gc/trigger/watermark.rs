@@ -33,8 +33,8 @@
 //! - `when` (default `"below"`): what starts a collection of a scope below its watermark.
 //!   - `"below"`: the watermark alone.
 //!   - `"waiting"`: the watermark together with a request of the host that waits at the die, read or write, as in
-//!     DiskSim's SSD extension, which cleans an element in the foreground only. Collection then never uses idle time,
-//!     and at the start of each collection a request waits for it.
+//!     DiskSim's SSD extension, which cleans an element in the foreground only. A collection that the watermark starts
+//!     then never uses idle time: at its start a request waits for it.
 //!   - Idle collection, and collection of planes on which writes wait for space, do not wait for a request.
 //! - `stagger` (default 0): if `scope` is `"plane"`, the watermarks of each plane of a die are this many blocks above
 //!   those of the previous plane. Planes that are written in step then do not reach their watermarks together. It does
