@@ -172,7 +172,7 @@ pub fn text(objective: &Objective, results: &SweepResults<'_>) -> Result<(String
     }
     if !kept.is_empty() && is_recommended {
         if of_built.meet.is_empty() {
-            text.push_str("\nNo drive that can be built meets it\n");
+            text.push_str("\nNo drive of this sweep that can be built meets it\n");
         } else if let Some((asked, is_most)) = &best {
             text.push_str(&best_of_built((&rows, &of_built.meet), asked, *is_most, &tests));
         }

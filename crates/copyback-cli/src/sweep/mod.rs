@@ -10,9 +10,10 @@ use crate::execute::{self, ExecutionOptions};
 use crate::failure::Failure;
 use crate::files::{self, Output};
 use crate::format::counted;
-use crate::plan::Fitted;
+use crate::plan::{Fitted, Plan};
 pub use call::SweepCall;
 use copyback::run::Warmup;
+use copyback_lab::advice::begins_settled;
 pub use copyback_lab::sweep::{
     PlannedSweep, file, grid, inputs, journal, latencies, notes, objective, quantity, remote_cells, seeds, table,
 };
@@ -266,10 +267,11 @@ fn notes(file: &SweepFile, journal: &Journal, grid: &Grid, results: &SweepResult
     text += &Fitted::note_of_all(grid.cells.iter().map(|cell| &cell.plan)).unwrap_or_default();
     let cells = || results.cells.iter().map(|cell| cell.label.as_str()).zip(results.results);
     text.push_str(&notes::of_cells(cells()).concat());
-    let warms_up = grid.cells.iter().all(|cell| cell.plan.warmup == Some(Warmup::Steady));
+    let begin_steady = |plan: &Plan| plan.runs.iter().all(|run| begins_settled(&run.resolved.run));
+    let is_warm = grid.cells.iter().all(|cell| cell.plan.warmup == Some(Warmup::Steady) || begin_steady(&cell.plan));
     let of_seeds = notes::of_equal_seeds(results).or_else(|| notes::of_seeds_on_traces(results));
     text.push_str(&of_seeds.unwrap_or_default());
-    text.push_str(&notes::of_steadiness(cells(), warms_up).unwrap_or_default());
+    text.push_str(&notes::of_steadiness(cells(), is_warm).unwrap_or_default());
     if !grid.left_out.is_empty() {
         text.push_str(&format!("Note: skipped, because the trace is missing: {}\n", grid.left_out.join(", ")));
     }

@@ -388,11 +388,14 @@ fn only_drives_that_can_be_built_are_recommended() {
     // Its row is in the table nevertheless; if no other row is left, nothing is recommended.
     assert_eq!(lines(&text).len(), 4, "{text}");
     let alone = place.asked(&["--where", "scheme = ideal-no-gc", "--min", "response.read.mean"]);
-    assert!(alone.contains("No drive that can be built meets it") && alone.contains(says), "{alone}");
+    assert!(alone.contains("No drive of this sweep that can be built meets it") && alone.contains(says), "{alone}");
     assert!(!alone.contains("Least `"), "{alone}");
     // This also holds for a condition without `--min` or `--max`.
     let condition = place.asked(&["--where", "gc.die_time_ns <= 0"]);
-    assert!(condition.contains("No drive that can be built meets it") && condition.contains(says), "{condition}");
+    assert!(
+        condition.contains("No drive of this sweep that can be built meets it") && condition.contains(says),
+        "{condition}"
+    );
     assert!(condition.contains("Nearest that can be built: `baseline`"), "{condition}");
 }
 

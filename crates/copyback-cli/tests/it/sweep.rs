@@ -66,6 +66,16 @@ fn cells_whose_drives_have_not_settled_are_counted() {
     assert!(!text.contains("not yet steady"), "nothing moves where nothing is written: {text}");
 }
 
+/// A drive that begins in a steady state needs no warm-up, and the program would refuse it.
+#[test]
+fn no_warm_up_is_advised_if_drives_begin_steady() {
+    let folder = tempfile::tempdir().unwrap();
+    let head = "schemes = [\"baseline\"]\nrequests = 500\nset.precondition.mode = \"steady-state\"\n";
+    let grid = file(folder.path(), &format!("{head}[[case]]\nworkload = \"random-write\"\n"));
+    let text = sweep(&grid, &folder.path().join("grid.parquet"), &[]);
+    assert!(text.contains("Extend") && !text.contains("--warmup"), "{text}");
+}
+
 #[test]
 fn a_row_of_the_table_is_what_a_comparison_reports() {
     let folder = tempfile::tempdir().unwrap();

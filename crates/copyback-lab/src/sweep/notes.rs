@@ -74,9 +74,9 @@ fn requests_wanted(run: &RunResult) -> Option<u64> {
     (0.0 < written && written < 1.0).then(|| (requests / written).ceil() as u64)
 }
 
-/// The runs whose drives were not steady: their results are transients. `warms_up`: all runs already warm up until they
-/// are steady.
-pub fn of_steadiness<'a>(cells: impl Iterator<Item = (&'a str, &'a CellResult)>, warms_up: bool) -> Option<String> {
+/// The runs whose drives were not steady: their results are transients. `is_warm`: each run already warms up until it
+/// is steady, or its drives begin in a steady state.
+pub fn of_steadiness<'a>(cells: impl Iterator<Item = (&'a str, &'a CellResult)>, is_warm: bool) -> Option<String> {
     let (mut count, mut all, mut requests) = (0, 0, None);
     let mut found: Vec<String> = Vec::new();
     for (label, result) in cells {
@@ -90,7 +90,7 @@ pub fn of_steadiness<'a>(cells: impl Iterator<Item = (&'a str, &'a CellResult)>,
         }
     }
     let (runs, are) = (if all == 1 { "run" } else { "runs" }, if count == 1 { "is" } else { "are" });
-    let advice = match warms_up {
+    let advice = match is_warm {
         true => "Extend them: more requests",
         false => "Warm them up or extend them: --warmup steady, or more requests",
     };
@@ -228,9 +228,9 @@ mod tests {
     #[test]
     fn cells_that_have_not_settled_are_counted() {
         let results = |steady: &[bool]| steady.iter().map(|is| cell(u64::from(!is), "")).collect::<Vec<_>>();
-        let of_steadiness = |steady: &[bool], warms_up| {
+        let of_steadiness = |steady: &[bool], is_warm| {
             let results = results(steady);
-            super::of_steadiness(["a", "b", "c"].into_iter().zip(&results), warms_up)
+            super::of_steadiness(["a", "b", "c"].into_iter().zip(&results), is_warm)
         };
         assert_eq!(of_steadiness(&[true, true], false), None);
         let two_of_three = of_steadiness(&[false, true, false], false).unwrap();

@@ -202,7 +202,7 @@ impl Watch {
         Unfinished {
             warmup: self.warmup,
             requests,
-            simulated_ns: last.now_ns,
+            simulated_ns: last.now_ns - self.first_arrival_ns.unwrap_or(0),
             rounds,
             steady: (self.warmup == Warmup::Steady).then(|| self.verdict()),
             has_write: self.has_write,
@@ -217,7 +217,7 @@ pub struct Unfinished {
     pub warmup: Warmup,
     /// Requests that the workload has.
     pub requests: u64,
-    /// Simulated time until it ended.
+    /// Simulated time from its first request until it ended, if the warm-up is a time; otherwise from 0.
     pub simulated_ns: u64,
     /// The number of times that the host wrote half of the drives' capacity.
     pub rounds: f64,

@@ -330,3 +330,15 @@ fn short_runs_end_after_their_requests_wherever_the_source_ends() {
         }
     }
 }
+
+/// The time of a warm-up counts from the first request, and so does the time that the error states.
+#[test]
+fn a_workload_that_begins_late_is_measured_from_its_first_request() {
+    let config = drive("");
+    let requests: Vec<_> = (0..5).map(|i| pages(Op::Write, 1_000_000_000 + i * 10_000_000, i, 1)).collect();
+    let options = Options { warmup: Some(Warmup::Time(45_000_000)), ..Options::default() };
+    let image = precondition(&config, 1).unwrap();
+    let ended = simulate(&config, image, Box::new(requests.into_iter()), &options, &mut |_| {});
+    let Err(RunError::WarmupUnfinished(unfinished)) = ended else { panic!("{ended:?}") };
+    assert_eq!((unfinished.requests, unfinished.simulated_ns), (5, 40_000_000));
+}
