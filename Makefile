@@ -1,4 +1,4 @@
-# What a developer does here, one word each. `make test` is what CI runs.
+# Commands for developers: `make TARGET`. CI runs `make test`.
 
 .PHONY: check test rust fmt prepare build unit doc python swarm mutants bench dist fuzz
 

@@ -28,8 +28,8 @@ from copyback.gym import Observer
 HELD_OUT = [101, 102, 103, 104, 105]
 TRAINING = [1, 2]
 HIDDEN = 4
-SEEN = 6
-WEIGHTS = HIDDEN * (SEEN + 1) + HIDDEN + 1
+INPUTS = 6
+WEIGHTS = HIDDEN * (INPUTS + 1) + HIDDEN + 1
 CONSTANTS = [5, 10, 15, 20, 25, 35, 50, 75, 100]
 
 WARMUP = 10_000
@@ -57,8 +57,8 @@ class Network(copyback.SharesPolicy):
     """Two layers, from an observation to the share of collection."""
 
     def __init__(self, weights: np.ndarray) -> None:
-        first, self.second = np.split(np.asarray(weights, float), [HIDDEN * (SEEN + 1)])
-        self.first = first.reshape(HIDDEN, SEEN + 1)
+        first, self.second = np.split(np.asarray(weights, float), [HIDDEN * (INPUTS + 1)])
+        self.first = first.reshape(HIDDEN, INPUTS + 1)
         self.observe = Observer(dies=16)
 
     def update(self, view) -> float:

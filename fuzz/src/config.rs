@@ -1,4 +1,4 @@
-//! Is a configuration accepted, and then the same when it is printed and read again, or refused at a place that exists?
+//! A configuration is refused at a place that exists, or accepted; then it is the same when printed and read again.
 
 use copyback::config::layers::{Layer, LayerError};
 use copyback::config::presets::{DEVICES, SCHEMES};

@@ -1,9 +1,9 @@
-//! What must hold whatever bytes the program is given?
+//! Properties that must hold for any input bytes.
 //!
 //! Every fuzz target is a name and bytes that go to [`check`]. This file and its modules know nothing of libFuzzer:
 //! `crates/copyback-cli/tests/it/fuzz_corpus.rs` includes them by path, and so runs the corpus and mutations of it on
-//! the stable toolchain with every `make test`. They stand here rather than in a crate of the workspace because nothing
-//! but the two ever uses them.
+//! the stable toolchain with every `make test`. They are in no crate of the workspace, because only the fuzz targets
+//! and that test use them.
 
 mod config;
 mod memory;

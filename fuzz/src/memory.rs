@@ -1,7 +1,7 @@
-//! Does any input make the program ask for far more memory than it is worth?
+//! Does any input make the program allocate far more memory than its size justifies?
 //!
-//! The allocator refuses what is too much: whoever can go on without does, and whoever cannot ends the program with a
-//! message that says how much it was. What the decompressors written in C allocate does not come by here.
+//! The allocator refuses an allocation above `ALLOCATION_BYTES_MAX`. Code that can continue without it does so; other
+//! code ends the program with a message that states the size. Decompressors written in C do not use this allocator.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 

@@ -141,7 +141,7 @@ const ELSEWHERE: &[(&str, &str)] = &[
         "GC_Block_Selection_Policy",
         "victim.policy: greedy; RGA is d-choices, with victim.d; RANDOM is random; FIFO is fifo",
     ),
-    ("Use_Copyback_for_GC", "commands.copyback allows it, and a scheme's collection uses it or not"),
+    ("Use_Copyback_for_GC", "commands.copyback, of a device, and granularity.copyback, of a scheme"),
     ("Preemptible_GC_Enabled", "preemption.policy, for example of the scheme pgc"),
     ("Enabled_Preconditioning", "precondition.mode"),
     ("Seed", "--seed"),

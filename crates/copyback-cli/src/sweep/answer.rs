@@ -188,8 +188,8 @@ pub fn text(objective: &Objective, results: &SweepResults<'_>) -> Result<(String
     Ok((text, cells))
 }
 
-/// The best row of those that keep up with their requests, and of those that are steady and meet the conditions with
-/// their whole intervals.
+/// The best of the rows that are steady and meet the conditions with their whole intervals, and the best of all that
+/// keep up with their requests.
 fn best_of_built(
     (all, built): (&[Row<'_>], &[&Row<'_>]),
     asked: &ShownColumn,
@@ -205,21 +205,28 @@ fn best_of_built(
             false => format!("\nNo row that meets it keeps up with its requests: {why}\n"),
         };
     }
-    let mut text = best_of(&able, asked, is_most);
+    let sure: Vec<&Row<'_>> = built.iter().copied().filter(|row| row.is_sure(tests)).collect();
+    let first = if sure.is_empty() { &able } else { &sure };
+    let whole = if tests.is_empty() || built.iter().all(|row| row.runs.len() == 1) { "" } else { " with its interval" };
+    let mut text = if sure.is_empty() {
+        // The numbers of rows that are not steady change in longer runs: they are no answer.
+        let meets = if tests.is_empty() { String::new() } else { format!(" that meets it{whole}") };
+        format!("\nNo row{meets} is steady. Among the others:{}", best_of(&able, asked, is_most))
+    } else {
+        best_of(&sure, asked, is_most)
+    };
     if !tests.is_empty() {
-        text.push_str(&note_of_end((all, &able), asked, is_most));
+        text.push_str(&note_of_end((all, first), asked, is_most));
+    }
+    if !sure.is_empty() && sure.len() < able.len() {
+        let best = best_of(&able, asked, is_most);
+        let or = if whole.is_empty() { "" } else { ", or meet it only in their means" };
+        text.push_str(&format!("With rows that are not steady{or}: {}", best.trim_start()));
     }
     if able.len() < built.len() {
         text.push_str(&format!(
             "Not counted: {overloaded} with overloaded drives, whose requests wait longer in longer runs\n"
         ));
-    }
-    let sure: Vec<&Row<'_>> = built.iter().copied().filter(|row| row.is_sure(tests)).collect();
-    if sure.len() < able.len() {
-        let has_intervals = built.iter().any(|row| row.runs.len() > 1);
-        let meet = if tests.is_empty() || !has_intervals { "" } else { " whose whole interval meets it" };
-        let best = if sure.is_empty() { "none\n".into() } else { best_of(&sure, asked, is_most) };
-        text.push_str(&format!("Among steady rows{meet}: {}", best.trim_start()));
     }
     text
 }

@@ -442,6 +442,37 @@ fn settings_without_effect_are_noted() {
     assert!(!run(&[&path("printed.toml")]).contains("has no effect"));
 }
 
+/// A scheme that watches the drive's free blocks counts the user's 6 blocks of a plane on the drive. A share means the
+/// same in any scope, and a count of this scheme alone is its own.
+#[test]
+fn counts_of_blocks_in_another_scope_are_noted() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("my.toml");
+    let path = file.to_str().unwrap();
+    let load = "device = \"small\"\nworkload = \"random-write\"\nrequests = 200\nprecondition.mode = \"empty\"\n";
+    std::fs::write(&file, format!("{load}[trigger]\nsoft = 6\n")).unwrap();
+    let noted = |more: &[&str]| {
+        let text = done(&[&["compare", path, "--schemes", "baseline,autossd"][..], more].concat());
+        text.lines().filter(|line| line.contains("counts blocks of")).map(str::to_owned).collect::<Vec<_>>()
+    };
+    let note = |from: &str, key: &str, share: &str| {
+        format!(
+            "Note (autossd): `{key}` ({from}) counts blocks of the drive here, not of a plane: the scheme chooses \
+             `trigger.scope`; the share {share} means the same in any scope"
+        )
+    };
+    // A plane of this drive has 128 blocks.
+    let of_file = note(path, "trigger.soft = 6", "0.046875");
+    assert_eq!(noted(&[]), [&*of_file]);
+    assert_eq!(noted(&["--set", "trigger.stop=16"]), [&*of_file, &note("--set", "trigger.stop = 16", "0.12")]);
+    for own in ["trigger.soft=0.05", "trigger.scope=plane", "autossd:trigger.soft=200", "autossd:trigger.scope=plane"] {
+        assert_eq!(noted(&["--set", own]), [""; 0], "{own}");
+    }
+    // The only scheme of a command is the one that its settings are for.
+    let alone = ["run", "-q", "--device", "small", "--scheme", "autossd", "--requests", "100"];
+    assert!(!done(&[&alone[..], &["--set", "trigger.soft=200"]].concat()).contains("counts blocks of"));
+}
+
 /// A workload's own limit that it never reaches is noted; the host's default is no setting of the user.
 #[test]
 fn a_queue_depth_that_is_never_reached_is_noted() {

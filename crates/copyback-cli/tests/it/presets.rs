@@ -1,7 +1,7 @@
 //! Every device with every scheme, all invariants checked while they run.
 //!
-//! A drive keeps everything of its preset but its depth: 32 blocks a plane of 8 pages make drives of the same
-//! channels, dies, planes, pages and times that are aged, and collect, within a second.
+//! A drive keeps the channels, dies, planes, page size and times of its preset. Its planes have only 32 blocks of 8
+//! pages, so that it is aged, and collects, within a second.
 
 use std::process::Command;
 

@@ -52,11 +52,11 @@ impl JobNotes {
             };
             say(format!(
                 "with different sizes in `bs`, fio's map of blocks ends the job when a draw finds no free block \
-                 number, mostly before it has moved its size; norandommap=1 moves all of it{shortens}"
+                 number, mostly before the job has transferred its `size`; norandommap=1 transfers all{shortens}"
             ));
         } else if job.replay.iolog.is_none() && !job.is_endless() && job.exceeds_units() {
             say("with `bs_is_seq_rand`, fio ends the job when a random request reaches beyond its file. Here the \
-                 request begins earlier, and the job moves its size"
+                 request begins at a lower address, and the job transfers its `size`"
                 .into());
         }
         if job.replay.iolog.is_none() && job.pattern.ops[..2] == [true, true] && amount::ends_with_file(job, 0) {

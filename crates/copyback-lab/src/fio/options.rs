@@ -236,7 +236,7 @@ pub const OPTIONS: &[Known] = &[
     (&["verify_header_seed"], CHECKS),
     (
         &["trim_percentage"],
-        Only(&["0"], "trims between writes are not mixed in by a share", "write rw=trimwrite, or a job that trims"),
+        Only(&["0"], "a job cannot trim a share of its blocks", "write rw=trimwrite, or a job that trims"),
     ),
     (&["trim_verify_zero"], CHECKS),
     (&["trim_backlog"], CHECKS),

@@ -256,7 +256,7 @@ fn overridden_by(mut inherited: Vec<Setting>, own: Vec<Setting>, vary: &[Vary]) 
 /// Refuses a table `[array]`: in a sweep, settings describe the array.
 fn refuse_array(table: &Table) -> Result<(), LayerError> {
     let Some(array) = table.entries.iter().find(|entry| entry.key == "array") else { return Ok(()) };
-    let help = "settings make one: [set] array.level = \"raid-5\", or [vary] array.drives = [2, 4, 8]";
+    let help = "set the array's keys: [set] array.level = \"raid-5\", or [vary] array.drives = [2, 4, 8]";
     let error = LayerError::new("`array` is no key of a file of many runs").with_help(help);
     Err(error.at(Some(array.key_place.clone())))
 }

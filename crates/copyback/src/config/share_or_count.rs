@@ -12,12 +12,16 @@ pub enum ShareOrCount {
     Share(f64),
 }
 
+/// A product of a share and a number of blocks exceeds the exact product by less, in blocks.
+const ROUNDING: f64 = 1e-6;
+
 impl ShareOrCount {
-    /// The number of blocks, of `blocks` in all, rounded up.
+    /// The number of blocks, of `blocks` in all, rounded up: 0.07 of 100 blocks are 7, although the product of the
+    /// floating-point numbers is a little more.
     pub fn of(self, blocks: u32) -> u32 {
         match self {
             Self::Blocks(count) => count,
-            Self::Share(share) => (share * f64::from(blocks)).ceil() as u32,
+            Self::Share(share) => (share * f64::from(blocks) - ROUNDING).ceil().max(0.0) as u32,
         }
     }
 
@@ -26,6 +30,22 @@ impl ShareOrCount {
         match self {
             Self::Blocks(_) => true,
             Self::Share(share) => (0.0..1.0).contains(&share),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_share_that_is_a_whole_number_of_blocks_is_that_number() {
+        for blocks in [10, 100, 1_000, 100_000, 4_000_000_000] {
+            for hundredths in 0..100 {
+                let exact = (u64::from(blocks) * hundredths).div_ceil(100);
+                let share: f64 = format!("0.{hundredths:02}").parse().expect("a number");
+                assert_eq!(u64::from(ShareOrCount::Share(share).of(blocks)), exact, "0.{hundredths:02} of {blocks}");
+            }
         }
     }
 }

@@ -3,7 +3,7 @@
 
 use super::config::RunConfig;
 use super::precondition::PreconditionConfig;
-use crate::config::{GeometryConfig, KeyError};
+use crate::config::{GeometryConfig, KeyError, ShareOrCount};
 use crate::dispatch::compose::GcBuilderName;
 use crate::ftl::GC_RESERVE_BLOCKS;
 use crate::ftl::allocation::Known;
@@ -281,7 +281,7 @@ impl RunConfig {
         }
         let PreconditionConfig::Aged { used_max, .. } = self.precondition else { return Ok(()) };
         let blocks = self.geometry.blocks_per_plane;
-        let used_blocks = (f64::from(blocks) * used_max).ceil() as u32;
+        let used_blocks = ShareOrCount::Share(used_max).of(blocks);
         if used_blocks + GC_RESERVE_BLOCKS > blocks {
             return Err(KeyError::new(
                 "precondition.used_max",

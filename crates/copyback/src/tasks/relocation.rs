@@ -2,9 +2,9 @@
 //!
 //! Unlike a job (`job`), it reserves no die. A relocation submits requests to `dispatch`, several at once, and is
 //! notified of their ends. A read returns the units of one page that are still valid. As units arrive, a program writes
-//! a page's worth of them to any die. The erase follows when the last of them is in flash. Requests are submitted
-//! without addresses, which are bound when a die takes them, so that data that the host has overwritten meanwhile is
-//! neither read nor moved.
+//! a page's worth of them; `ssd::gc::relocations` chooses its plane. The erase follows when the last of them is in
+//! flash. Requests are submitted without addresses, which are bound when a die takes them, so that data that the host
+//! has overwritten meanwhile is neither read nor moved.
 //!
 //! With copyback, one command replaces the read and the program of a page whose units are all valid.
 //!

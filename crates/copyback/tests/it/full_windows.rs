@@ -1,6 +1,6 @@
 //! Does a host that fills every window, on a drive with nothing to spare, still finish?
 //!
-//! Host writes that wait for space must never keep collection from making it. The drive holds as much data as
+//! Host writes that wait for space must never keep collection from freeing space. The drive holds as much data as
 //! `RunConfig::check` accepts, was overwritten at random before, and a closed loop keeps far more writes under way than
 //! all windows have slots. A run that gets stuck ends with an error, so the test checks only that every request is
 //! done, and that the load was hard enough: windows were full, collection ran, and hardly a block was free.

@@ -1,7 +1,7 @@
 //! Does a request's cost stay the same beside more drives, workloads, dies, waiting requests and pages of a block?
 //!
-//! Instructions are counted, as times are not steady enough to be tested: this program runs itself under callgrind, and
-//! counts while requests of certain numbers are under way (`support/instructions.rs`).
+//! Instructions are counted, as times are not steady enough to be tested: this program runs itself under callgrind. It
+//! counts from the moment when one request is fetched until a later one is (`support/instructions.rs`).
 
 use crate::support::four_dies::four_dies;
 use crate::support::instructions::{self as count, Meter, Metered};
@@ -335,6 +335,8 @@ fn twins(pages_per_block: u32) -> RunConfig {
     geometry.insert("pages_per_block".into(), i64::from(pages_per_block).into());
     geometry.insert("blocks_per_plane".into(), i64::from(32_768 / pages_per_block).into());
     table["capacity"].as_table_mut().expect("a table").insert("over_provisioning".into(), 0.25.into());
+    // As many free blocks, however many blocks a plane has.
+    table["trigger"].as_table_mut().expect("a table").insert("soft".into(), 4.into());
     table.retain(|key, value| value.is_table() && key != "buffer");
     // Few overwrites, as valgrind counts their instructions, too: enough to use up the free blocks.
     table["precondition"] = toml::Value::Table(toml::toml! { mode = "random" overwrites = 0.5 });

@@ -184,8 +184,8 @@ const REFUSED: &[(&str, &str)] = &[
     ("rw=read:-8k\nsize=64k\noffset=32k\nfilesize=128k", "bytes before the end of the file"),
     ("rw=trimwrite:8k\nsize=64k\nio_size=32k", "trimwrite with holes"),
     ("rw=read:40k\noffset=32k\nfilesize=128k", "goes on at twice the offset"),
-    ("rw=randrw\nbs=4k,16k\nsize=1m\nloops=2", "ends each pass after another number of bytes"),
-    ("rw=randrw\nbs=4k,16k\nsize=1m\nio_size=3m", "ends each pass after another number of bytes"),
+    ("rw=randrw\nbs=4k,16k\nsize=1m\nloops=2", "ends each pass after a different number of bytes"),
+    ("rw=randrw\nbs=4k,16k\nsize=1m\nio_size=3m", "ends each pass after a different number of bytes"),
 ];
 
 #[test]

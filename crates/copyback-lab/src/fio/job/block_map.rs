@@ -105,8 +105,8 @@ impl Job {
         {
             return Ok(());
         }
-        let message = "with different sizes in `bs`, fio's map of blocks ends each pass after another number of bytes, \
-                       and passes like that are not simulated";
+        let message = "with different sizes in `bs`, fio's map of blocks ends each pass after a different number of \
+                       bytes, and passes like that are not simulated";
         Err(self.at(&["loops", "io_size"]).wrong(message, "remove it, or add norandommap=1"))
     }
 }

@@ -1,5 +1,7 @@
-//! Notes on settings without effect, and on policies that replace those of the named scheme.
+//! Notes on settings without effect, on policies that replace those of the named scheme, and on counts whose scope
+//! another layer changed.
 
+mod scope;
 mod unused;
 mod workload;
 
@@ -8,6 +10,7 @@ use copyback::config::layers::{Dropped, Layer, Origin, Replaced, WORKLOADS};
 use copyback::host::config::{HostConfig, HostMode};
 use copyback::run::config::{AXES, Resolved, RunConfig, Stack};
 use copyback::tasks::gc::preemption::PreemptionConfig;
+pub(super) use scope::counts_of_other_scope;
 use unused::UNUSED_SETTINGS;
 
 /// Notes on axes on which a later layer chooses another policy than the scheme.

@@ -141,7 +141,7 @@ fn about(decision: &Decision) -> DecisionAbout {
         }
         Admissible::Choices(choices) => {
             let names: Vec<String> = choices.iter().map(|(name, _)| name.clone()).collect();
-            (names.join(", "), names)
+            (names.join("; "), names)
         }
     };
     DecisionAbout {

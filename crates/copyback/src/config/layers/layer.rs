@@ -91,13 +91,17 @@ impl Layer {
         }
     }
 
+    /// The value at a dotted path; `None` if the layer does not set it, or if a table is there.
+    pub fn value(&self, path: &str) -> Option<&toml::Value> {
+        match &tree::find(&self.root, path)?.node {
+            Node::Leaf(value) => Some(value),
+            Node::Table(_) => None,
+        }
+    }
+
     /// The policy that it chooses on an axis.
     pub fn policy(&self, axis: &str) -> Option<&str> {
-        let Some(tree::Entry { node: Node::Table(inner), .. }) = self.root.get(axis) else { return None };
-        match inner.get("policy") {
-            Some(tree::Entry { node: Node::Leaf(toml::Value::String(policy)), .. }) => Some(policy),
-            _ => None,
-        }
+        self.value(&format!("{axis}.policy"))?.as_str()
     }
 
     /// Whether the value of a key is a text rather than a table.

@@ -47,7 +47,7 @@ pub use set::{SetTwice, set_twice};
 use std::marker::PhantomData;
 use std::sync::Arc;
 pub use texts::{LayerError, Located, Origin, Text, TextSpan};
-use tree::{Node, Table};
+use tree::Table;
 pub use tree::{check_printable, no_toml};
 
 /// Parameters that are kept if a layer chooses one of these policies: all of them have these parameters, which describe
@@ -201,12 +201,7 @@ impl<C: Configuration> Stack<C> {
 
     /// The place at which a key of a table, or of a table in it, was set; `None` if only the defaults set it.
     pub fn place_of_leaf(&self, key: &str) -> Option<TextSpan> {
-        let (tables, leaf) = key.rsplit_once('.')?;
-        let table = tables.split('.').try_fold(&self.root, |table, name| match &table.get(name)?.node {
-            Node::Table(inner) => Some(inner),
-            Node::Leaf(_) => None,
-        })?;
-        decode::user_place(&table.get(leaf)?.value)
+        decode::user_place(&tree::find(&self.root, key)?.value)
     }
 
     /// The workload alone, checked.

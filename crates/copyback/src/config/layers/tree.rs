@@ -151,6 +151,15 @@ fn table(text: &Arc<Text>, from: DeTable<'_>) -> Result<Table, LayerError> {
 }
 
 /// The entry at a dotted path.
+pub(super) fn find<'t>(root: &'t Table, path: &str) -> Option<&'t Entry> {
+    let Some((first, rest)) = path.split_once('.') else { return root.get(path) };
+    match &root.get(first)?.node {
+        Node::Table(inner) => find(inner, rest),
+        Node::Leaf(_) => None,
+    }
+}
+
+/// The entry at a dotted path, mutable.
 pub(super) fn find_mut<'t>(root: &'t mut Table, path: &str) -> Option<&'t mut Entry> {
     let Some((first, rest)) = path.split_once('.') else { return root.get_mut(path) };
     match &mut root.get_mut(first)?.node {

@@ -12,9 +12,10 @@
 //! - *Partial merge*: the first page of another logical block is written, or a page of the same logical block out of
 //!   order. The remaining pages of the logical block are copied behind the written ones; the log block becomes the data
 //!   block, and the old data block is erased. The write does not wait for that, but only until the die is free.
-//! - *Full merge*: a write to either log finds no page left in the random log blocks. The oldest is emptied: for each
-//!   logical block with a valid page in it, all valid pages are copied to a new data block, and the old data block is
-//!   erased. Then the log block is erased. The write waits for that.
+//! - *Full merge*: a write comes while the random log blocks have no page left. Even a write that could go to the
+//!   sequential log block needs such a page. The oldest random log block is emptied: for each logical block with a
+//!   valid page in it, all valid pages are copied to a new data block, and the old data block is erased. Then the log
+//!   block is erased. The write waits for that.
 //!
 //! ```text
 //! random log block a2 b1 b3 a1    full merge    R W R W R W R W  E     R W R W R W R W  E    E

@@ -9,7 +9,8 @@
 //!   takes 38. ("Pages 3, 7, 9, 15, …" allows for more moves and a shorter erase: 15 moves and 5, for example.)
 //! - Offsets of the pages that K, M, O and P read, and valid pages of block 6: M, O and P match C, E and G of
 //!   Figure 5c, and no other pair matches. The write point of block 9: one that no other block reaches.
-//! - After collection requests are served first come, first served, as in the text, although reads go first elsewhere.
+//! - When the collection has ended, requests are served first come, first served, as in the text, although reads go
+//!   first elsewhere.
 
 use super::table::Figure;
 use crate::support::under::under;

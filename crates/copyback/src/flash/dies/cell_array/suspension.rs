@@ -1,6 +1,6 @@
 //! Suspension of a program or an erase that is in the array.
 //!
-//! A suspended command is held: it stays staged in its die, which takes one read after another in its other place.
+//! A die has at most two commands. A suspended one stays staged; meanwhile the die takes reads, one after another.
 //! While a command is suspended, its `array_start_ns` is the time that the array has worked for it, and its
 //! `array_end_ns` is the remaining time. When it resumes, its start is later by the time of the suspension. The time
 //! from its start to its end is therefore exactly the array's work for it.

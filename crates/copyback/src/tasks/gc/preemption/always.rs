@@ -6,9 +6,9 @@
 //!
 //! Victims are selected over all planes that the trigger counts together (with `trigger.scope = "device"` over the
 //! whole drive). A victim's pages are read, several at once, as long as the buffer has space. The data is programmed a
-//! page's worth at a time, on the die that `allocation` names, or on the victim's plane if addresses determine the
-//! plane. The block is erased when all its data is in flash. Several dies thus work for one collection, and one die for
-//! several.
+//! page's worth at a time. It goes to the die that `allocation` chooses, if that policy chooses dies and moved data
+//! shares open blocks with the host's; otherwise it stays on the victim's plane. The block is erased when all its data
+//! is in flash. If data goes to other dies, several dies work for one collection, and one die for several.
 //!
 //! ```text
 //! die 0   R0 R1 h  R2 h  R3 ...              E     the victim's pages, between requests of the host

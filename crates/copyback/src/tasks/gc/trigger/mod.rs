@@ -34,6 +34,26 @@ pub enum Scope {
     Device,
 }
 
+impl Scope {
+    /// Its number of planes.
+    pub fn planes(self, g: &GeometryConfig) -> u32 {
+        match self {
+            Self::Plane => 1,
+            Self::Die => g.planes_per_die,
+            Self::Device => g.planes_per_die * g.channels * g.chips_per_channel * g.dies_per_chip,
+        }
+    }
+
+    /// Its name in messages.
+    pub fn noun(self) -> &'static str {
+        match self {
+            Self::Plane => "a plane",
+            Self::Die => "a die",
+            Self::Device => "the drive",
+        }
+    }
+}
+
 /// The reason for a collection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Start {

@@ -169,12 +169,7 @@ impl Default for Params {
 impl Params {
     /// Blocks and planes of the scope.
     pub(super) fn scope_blocks(&self, g: &GeometryConfig) -> (u32, u32) {
-        let dies = g.channels * g.chips_per_channel * g.dies_per_chip;
-        let planes = match self.scope {
-            Scope::Plane => 1,
-            Scope::Die => g.planes_per_die,
-            Scope::Device => g.planes_per_die * dies,
-        };
+        let planes = self.scope.planes(g);
         (planes * g.blocks_per_plane, planes)
     }
 
@@ -187,11 +182,7 @@ impl Params {
 
     /// The error for a watermark that the scope's blocks cannot exceed: collection would never stop.
     fn no_watermark(&self, key: &str, watermark: ShareOrCount, scope_blocks: u32) -> KeyError {
-        let scope = match self.scope {
-            Scope::Plane => "a plane",
-            Scope::Die => "a die",
-            Scope::Device => "the drive",
-        };
+        let scope = self.scope.noun();
         let watermark = match watermark {
             ShareOrCount::Blocks(blocks) => copyback_workload::units::counted(blocks.into(), "block"),
             ShareOrCount::Share(share) => format!("a share of {}", number(share)),
