@@ -126,7 +126,7 @@ def run(
     timeline
         Draw the commands of a die over time, into a file .svg or .txt.
     timeline_from
-        Start of the drawing, in simulated time, for example "1.5 ms" [default: the run's start, or that of a later
+        Start of the drawing, in simulated time, for example "1.5 ms" [default: the run's start, or the start of a later
         window in which a die works more].
     timeline_to
         End of the drawing [default: 10 ms later].
@@ -376,7 +376,7 @@ def reproduce(
     full_size
         Run worlds on the whole drive with all requests of the headlines.
     quick
-        Run fewer requests: tests that everything runs, with rough results.
+        Run fewer requests, to test that everything runs; the results are rough.
     json
         Write the claims and their verdicts as JSON.
     figures

@@ -449,7 +449,7 @@ def test_each_workload_has_its_numbers_and_each_die_its_work_for_whom(program, t
     found = panel(page, "Die by die")
     found.get_by_label("Drawn:").select_option(label="the host's commands")
     found.locator("details.data summary").click()
-    # A program and the read beside it may overlap on a die: together they are as long as what they cover.
+    # A program and a read may overlap on a die: the time of their overlap counts once.
     commands = pl.read_parquet(tmp_path / "two" / "commands.parquet").filter(pl.col("source") == "host")
     start_ns = 0
     end_ns = pl.read_parquet(tmp_path / "two" / "time_series.parquet")["time_ns"].max()

@@ -38,7 +38,7 @@ pub enum Command {
     Sweep(SweepArgs),
     /// Run a paper's experiments and judge its claims; a claim that does not hold is a result, too (exit code 0)
     Reproduce(ReproduceArgs),
-    /// Compare the simulator with closed forms and published values; exit code 1 if they disagree
+    /// Compare the simulator with closed forms and queueing theory; exit code 1 if they disagree
     Validate(ValidateArgs),
     /// Make a page of results for a browser: tables, distributions, and events over time of each die
     Report(ReportArgs),
@@ -101,7 +101,7 @@ pub struct TimelineArgs {
     /// summary)
     #[arg(long, value_name = "FILE")]
     pub timeline: Option<PathBuf>,
-    /// Start of the drawing, in simulated time, for example "1.5 ms" [default: the run's start, or that of a later
+    /// Start of the drawing, in simulated time, for example "1.5 ms" [default: the run's start, or the start of a later
     /// window in which a die works more]
     #[arg(long, value_name = "TIME", requires = "timeline", value_parser = parse_duration_ns)]
     pub timeline_from: Option<u64>,

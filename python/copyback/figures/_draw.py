@@ -34,8 +34,8 @@ _FAR = 30
 _FULL = 6
 """The number of bars that fill a column."""
 _TURNED = 24
-"""The most letters of names that are not rotated, below an axis of 0.4 of the figure's width; the limit is proportional
-to the width."""
+"""Names below an axis are rotated if they have more letters in all than this, for an axis of 0.4 of the figure's width;
+the limit is proportional to the axis' width."""
 
 
 def drawable_panels(figure: Figure, tables: Tables) -> list[Panel]:

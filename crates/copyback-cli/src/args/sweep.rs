@@ -76,7 +76,7 @@ pub struct ReproduceArgs {
     /// Run worlds on the whole drive with all requests of the headlines
     #[arg(long, requires = "worlds")]
     pub full_size: bool,
-    /// Run fewer requests: tests that everything runs, with rough results
+    /// Run fewer requests, to test that everything runs; the results are rough
     #[arg(long)]
     pub quick: bool,
     /// Write the claims and their verdicts as JSON (`-`: to standard output, instead of the table)

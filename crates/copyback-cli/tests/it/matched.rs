@@ -1,5 +1,5 @@
-//! The matched response times are those of the first scheme's affected requests, counted by hand. They appear where
-//! tables would mislead.
+//! The matched response times are those of the first scheme's affected requests, counted by hand. Tables show them only
+//! on request, beside those of each scheme's own affected requests.
 
 use crate::common::{code, copyback, error_text, output_text};
 use parquet::file::reader::{FileReader, SerializedFileReader};

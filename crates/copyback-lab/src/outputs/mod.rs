@@ -48,7 +48,7 @@ pub fn check_companion(path: &Path) -> Result<(), Failure> {
     if !is_pipe(path) {
         return Ok(());
     }
-    Err(Failure::input(format!("{} is a pipe, and would be written beside an output", path.display()))
+    Err(Failure::input(format!("{} is a pipe, but a file of this name is written next to an output", path.display()))
         .with_help("move it away, or name another output"))
 }
 

@@ -2,8 +2,9 @@
 //!
 //! One die, Poisson reads, and successive collections: a block is copied back page by page and erased. Before each of
 //! these steps, all of one length, the collection polls whether reads wait. Waiting reads then preempt. Without a
-//! fence, so do reads that arrive during their service: in queueing theory, a server that takes vacations when no read
-//! waits. With a fence for all, later reads wait for the next poll: gated service with vacations.
+//! fence (`preemption.fence`), reads that arrive during their service preempt, too: in queueing theory, a server that
+//! takes vacations when no read waits. With a fence for all, later reads wait for the next poll: gated service with
+//! vacations.
 
 use super::gate::{Case, Figure, Group};
 use super::subject::{Device, Requests, request};

@@ -48,7 +48,8 @@ pub enum Slowest {
 pub struct TimelineOptions {
     /// The file, .svg or .txt; without it, nothing is drawn.
     pub path: Option<PathBuf>,
-    /// The start. Without it, and without an end: the run's start, or that of a later window in which a die works more.
+    /// The start. Without it, and without an end: the run's start, or the start of a later window in which a die works
+    /// more.
     pub from_ns: Option<u64>,
     /// The end; by default, 10 ms after the start.
     pub to_ns: Option<u64>,

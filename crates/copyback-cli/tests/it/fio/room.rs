@@ -1,4 +1,4 @@
-//! Jobs larger than the drive get an error in fio's terms, and the drive can follow its advice.
+//! Jobs larger than the drive get an error in fio's terms, and jobs that follow its advice fit.
 
 use super::written;
 use crate::common::{code, copyback, error_text, output_text};

@@ -60,7 +60,11 @@ pub(in crate::plan) fn counts_of_other_scope(layers: &Layers<'_>, is_alone: bool
     let other = counts.by_key.iter().filter(|(_, count)| count.scope != chosen && count.blocks > 0);
     let note = |(key, count): (&&str, &Count)| {
         let Count { blocks, scope: before, layer } = count;
-        let share = share(*blocks, before.planes(&run.geometry) * run.geometry.blocks_per_plane);
+        let scope_blocks = before.planes(&run.geometry) * run.geometry.blocks_per_plane;
+        // A share in `trigger.hard` is one of `trigger.soft`.
+        let is_of_soft = *key == "trigger.hard";
+        let of = if is_of_soft { run.trigger.watermarks().soft.of(scope_blocks) } else { scope_blocks };
+        let share = share(*blocks, of);
         format!(
             "`{key} = {blocks}` ({layer}) counts blocks of {} here, not of {}: the scheme chooses `trigger.scope`; the \
              share {share} means the same in any scope",

@@ -3,7 +3,7 @@
 //! Source: Rosenblum and Ousterhout 1992, with the cost of reading and writing the valid data (2u) as in Kawaguchi et
 //! al. 1995; atc18 Section 4.2 names it. The age is counted in units written since the block was filled, plus one, so
 //! that blocks filled at the same moment are compared by their gain. A block without valid units precedes all others.
-//! The policy examines every block of the planes.
+//! The policy examines every block of the planes among which the victim is selected.
 //!
 //! Parameters: none.
 

@@ -253,7 +253,7 @@ impl MicroscopeView {
             let end = exact_time(self.run_end_ns);
             format!("the run ended at {end}, before the window of the microscope, which begins at {from}")
         } else if self.to_ns - self.from_ns < self.wanted_ns {
-            format!("the run ended at {to}, before the window of the microscope, {wanted} from {from} on, was over")
+            format!("the run ended at {to}, within the window of the microscope ({wanted} from {from} on)")
         } else {
             return Vec::new();
         };
