@@ -208,7 +208,7 @@ class VictimView:
 
 @final
 class DieView:
-    """A die, the time, and the queued requests. The die computes each value when it is read."""
+    """A die, the time, and the queued requests. Each value is computed when you read it."""
 
     @property
     def now_ns(self) -> int:

@@ -357,7 +357,7 @@ fn next_steps(plan: &Plan, experiment: &Experiment) -> String {
     if is_default {
         steps.push((format!("compare{limits} --set capacity.over_provisioning=0.15"), "less spare flash"));
         let own = format!("compare{limits} --trace FILE --set workload.layout=compact");
-        steps.push((own, "your own trace, fitted in"));
+        steps.push((own, "your trace, its addresses packed"));
     }
     if let Some(first) = plan.runs.first() {
         let own =

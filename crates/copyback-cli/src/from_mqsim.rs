@@ -139,7 +139,7 @@ const ELSEWHERE: &[(&str, &str)] = &[
     ("Transaction_Scheduling_Policy", "order.policy"),
     (
         "GC_Block_Selection_Policy",
-        "victim.policy: greedy; RGA is d-choices, with victim.d; RANDOM is random; FIFO is fifo",
+        "victim.policy: GREEDY is greedy; RGA is d-choices, with victim.d; RANDOM is random; FIFO is fifo",
     ),
     ("Use_Copyback_for_GC", "commands.copyback, of a device, and granularity.copyback, of a scheme"),
     ("Preemptible_GC_Enabled", "preemption.policy, for example of the scheme pgc"),

@@ -38,8 +38,8 @@ fn verdict(steady: &Steady) -> String {
         Verdict::NoErase => "not steady: no block was erased; free blocks or a buffer still absorb the writes".into(),
         Verdict::TooShort => {
             format!(
-                "not judged: the run must erase {} blocks before its last request ends, and each fifth of it must write and \
-                 take time",
+                "not judged: the run must erase {} blocks before its last request ends, and in each fifth of it the \
+                 host must write, and simulated time must pass",
                 ROUNDS as u64 * ERASES_MIN
             )
         }

@@ -89,12 +89,13 @@ impl<S: RequestSource> Transformed<S> {
         Self { align_only_widens: self.align_bytes > 1, ..self }
     }
 
-    /// Selects a request by device and time window, and counts its arrival from the window's start; `None` if the
+    /// Selects a request by device and time window, and counts its arrival from the window's start; returns false if the
     /// request is omitted.
-    fn select(&mut self, mut request: Request) -> Option<Request> {
+    #[inline(always)]
+    fn select(&mut self, request: &mut Request) -> bool {
         if !self.device.keeps(request.device, &self.inner) {
             self.other_devices += 1;
-            return None;
+            return false;
         }
         if let Some([start_ns, end_ns]) = self.window_ns {
             let since_ns = request.arrival_ns - *self.started_ns.get_or_insert(request.arrival_ns);
@@ -102,11 +103,11 @@ impl<S: RequestSource> Transformed<S> {
             self.ended |= since_ns >= end_ns;
             if self.ended || since_ns < start_ns {
                 self.outside += 1;
-                return None;
+                return false;
             }
             request.arrival_ns = since_ns - start_ns;
         }
-        Some(request)
+        true
     }
 
     fn scale(&mut self, request: &mut Request) -> Result<(), Error> {
@@ -149,27 +150,28 @@ impl<S: RequestSource> Transformed<S> {
         Ok(())
     }
 
-    /// Brings a request within the capacity; `None` if the request is omitted.
-    fn fit(&mut self, mut request: Request) -> Result<Option<Request>, Error> {
+    /// Brings a request within the capacity; returns false if the request is omitted.
+    #[inline(always)]
+    fn fit(&mut self, request: &mut Request) -> Result<bool, Error> {
         if request.offset_bytes + request.len_bytes <= self.capacity_bytes {
-            return Ok(Some(request));
+            return Ok(true);
         }
         match self.beyond {
-            BeyondCapacity::Error => Err(self.beyond_capacity(request)),
+            BeyondCapacity::Error => Err(self.beyond_capacity(*request)),
             BeyondCapacity::Reject => {
                 self.rejected += 1;
-                Ok(None)
+                Ok(false)
             }
             BeyondCapacity::Fold => {
                 let unit = self.align_bytes;
                 let usable_bytes = self.capacity_bytes - self.capacity_bytes % unit;
                 if request.len_bytes > usable_bytes {
-                    return Err(self.larger_than_drive(request, usable_bytes));
+                    return Err(self.larger_than_drive(*request, usable_bytes));
                 }
                 self.folded += 1;
                 let folded = request.offset_bytes % usable_bytes.max(1);
                 request.offset_bytes = folded.min(usable_bytes - request.len_bytes);
-                Ok(Some(request))
+                Ok(true)
             }
         }
     }
@@ -226,11 +228,13 @@ impl<S: RequestSource> RequestSource for Transformed<S> {
     fn next_request(&mut self) -> Result<Option<Request>, Error> {
         let first = self.first.unwrap_or(u64::MAX);
         while !self.ended && self.passed < first {
-            let Some(request) = self.inner.next_request()? else { break };
-            let Some(mut request) = self.select(request) else { continue };
+            let Some(mut request) = self.inner.next_request()? else { break };
+            if !self.select(&mut request) {
+                continue;
+            }
             self.scale(&mut request)?;
             self.align(&mut request)?;
-            if let Some(mut request) = self.fit(request)? {
+            if self.fit(&mut request)? {
                 self.passed += 1;
                 if let Some(devices) = &mut self.devices {
                     devices.see(request.device);

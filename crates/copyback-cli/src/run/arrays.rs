@@ -14,7 +14,7 @@ pub fn section(array: &ArrayReport, bandwidth: Option<&BandwidthReport>) -> Stri
         (
             "a drive collects",
             format!(
-                "{} of the time, in {} window{}",
+                "{} of the time, in {} period{}",
                 percent(array.degraded_share),
                 count(array.degraded_windows),
                 if array.degraded_windows == 1 { "" } else { "s" }

@@ -141,7 +141,7 @@ pub(super) fn collection(report: &Report) -> String {
         rows.push((
             "preemptions",
             format!(
-                "{} of the host, between steps of collections and background tasks",
+                "{} of the host, between steps of collections and background tasks, or while a step was suspended",
                 counted(flash.preemptions, "command")
             ),
         ));
@@ -195,7 +195,7 @@ pub(super) fn map_in_flash(map: &MapReport) -> String {
         (
             "updated",
             format!(
-                "{}, because the entries of moved data were not in DRAM; {} still to be updated",
+                "{}, because the entries of moved or written data were not in DRAM; {} still to be updated",
                 count(later),
                 count(map.pages_owed)
             ),

@@ -176,10 +176,7 @@ fn what_cannot_be_asked_is_refused_where_it_stands() {
     place.refused(&["--where", "seed = 7"], &["no cell of the sweep has the seed `7`", "cells have `1`"]);
     let both = "capacity.over_provisioning < 1 and read.p99 < 5ms";
     place.refused(&["--where", both], &["takes one condition", "--where 'A < 1' --where 'B < 2'"]);
-    place.refused(
-        &["--where", "read.p99 < 5ms or seed = 1"],
-        &["conditions are joined by and: run the command once for each"],
-    );
+    place.refused(&["--where", "read.p99 < 5ms or seed = 1"], &["for `or`, run the command once for each condition"]);
     // A mistake is reported before any run.
     assert!(!place.path("grid.parquet").exists() && !place.path("grid.journal").exists());
 }

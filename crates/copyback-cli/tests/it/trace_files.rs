@@ -263,7 +263,8 @@ fn mqsims_configuration_is_converted() {
         "reserved = 0.127 # Overprovisioning_Ratio, a share of the flash in MQSim and here",
         "soft = 0.05 # GC_Exec_Threshold, of a plane's blocks",
         "hard = 0.1 # GC_Hard_Threshold = 0.005, here as a share of `soft`",
-        "# GC_Block_Selection_Policy = RGA: victim.policy: greedy; RGA is d-choices, with victim.d; RANDOM is random; FIFO is fifo",
+        "# GC_Block_Selection_Policy = RGA: victim.policy: GREEDY is greedy; RGA is d-choices, with victim.d; RANDOM \
+         is random; FIFO is fifo",
         "# CMD_Suspension_Support = ERASE: commands.suspend.latency; for ERASE, also commands.suspend.program=false; \
          for PROGRAM, also commands.suspend.erase=false; used by preemption.policy=suspend, for operations of \
          collections and background tasks only",

@@ -1,8 +1,8 @@
 //! `--fit`: sizes a drive for a trace.
 //!
-//! `--fit` reads the trace once. It sets `geometry.blocks_per_plane` to the smallest number with which the trace
-//! addresses at most this share of the capacity: its footprint with `workload.layout = "compact"`, otherwise its
-//! highest address. Thresholds that are shares of a plane's blocks scale with it.
+//! `--fit SHARE` reads the trace once. It sets `geometry.blocks_per_plane` to the smallest number with which the trace
+//! addresses at most this share of the capacity. With `workload.layout = "compact"`, the trace's footprint is compared
+//! with the capacity, otherwise its highest address. Thresholds that are shares of a plane's blocks scale with it.
 
 use super::{Plan, Planned};
 use crate::failure::Failure;

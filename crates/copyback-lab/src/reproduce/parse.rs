@@ -292,7 +292,7 @@ fn published(
             Ok(published)
         }
         (None, Some(_), None) if measure.is_figure() => {
-            wrong("a figure has no direction", "publish a number, or bounds")
+            wrong("a figure has no direction", "give it `published = NUMBER`, or bounds (`at_least`, `at_most`)")
         }
         (None, Some(direction), None) => Ok(direction),
         (None, None, Some(_)) => {

@@ -260,7 +260,7 @@ impl Condition {
         let message = format!("`{}` is more than one value: `--where` takes one condition", self.value.word);
         Some(self.value.refuse(message).with_help(match word {
             Between::And => "repeat it for each: --where 'A < 1' --where 'B < 2'; all must hold",
-            Between::Or => "conditions are joined by and: run the command once for each; nothing is simulated again",
+            Between::Or => "for `or`, run the command once for each condition; nothing is simulated again",
         }))
     }
 

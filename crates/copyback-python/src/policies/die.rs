@@ -33,7 +33,7 @@ fn request(waiting: Waiting) -> Request {
     (waiting.came, waiting.arrival_ns, waiting.units, waiting.is_urgent, plane)
 }
 
-/// A die, the time, and the queued requests. The die computes each value when it is read.
+/// A die, the time, and the queued requests. Each value is computed when you read it.
 #[pyclass(frozen, module = "copyback")]
 pub struct DieView {
     die: Borrowed<dyn view::DieView>,

@@ -163,6 +163,7 @@ fn footprint(spec: &WorkloadSpec, align: Bytes, capacity_bytes: u64) -> Result<u
 }
 
 impl RequestSource for Generator {
+    #[inline]
     fn next_request(&mut self) -> Result<Option<Request>, Error> {
         if self.requests_left == 0 {
             return Ok(None);

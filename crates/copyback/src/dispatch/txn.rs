@@ -191,14 +191,21 @@ impl Txns {
     }
 
     /// A new transaction, stamped with its place in the order of arrival.
-    #[inline]
-    pub fn add(&mut self, mut txn: Txn) -> TxnId {
-        txn.sequence = self.take_sequence();
-        if let Some(id) = self.free.pop() {
-            self.entries[id.at()] = txn;
-            return id;
-        }
-        self.entries.push(txn);
+    ///
+    /// Inlined, so that the caller makes the transaction in its entry. A copy would read in large pieces what was just
+    /// written in small ones, and such a read waits.
+    #[inline(always)]
+    pub fn add(&mut self, txn: Txn) -> TxnId {
+        let sequence = self.take_sequence();
+        let id = self.free.pop().unwrap_or_else(|| self.add_entry());
+        self.entries[id.at()] = Txn { sequence, ..txn };
+        id
+    }
+
+    /// Adds an entry, because all are in use.
+    #[cold]
+    fn add_entry(&mut self) -> TxnId {
+        self.entries.push(Txn::new(Role::Read, LogicalUnit::NONE, 0, DieId::NONE, PlaneId::NONE));
         TxnId(self.entries.len() as u32 - 1)
     }
 

@@ -83,7 +83,7 @@ pub struct MapTotals {
     pub page_programs: u64,
     /// Translation pages written because a look-up evicted their changed entries.
     pub write_backs: u64,
-    /// Translation pages written because their data had moved.
+    /// Translation pages written because entries of moved or written data were not in DRAM.
     pub updates: u64,
 }
 

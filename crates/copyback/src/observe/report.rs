@@ -252,9 +252,9 @@ pub struct MapReport {
     pub page_programs: u64,
     /// Translation pages that were written because their changed entries had to leave DRAM.
     pub write_backs: u64,
-    /// Translation pages that were written because data moved whose entries were not in DRAM.
+    /// Translation pages that were written because entries of moved or written data were not in DRAM.
     pub updates: u64,
-    /// Translation pages of moved data that are still to be written at the end.
+    /// Translation pages that still need such an update at the end.
     pub pages_owed: u64,
 }
 

@@ -89,10 +89,11 @@ pub struct Simulation<'a> {
     /// The request that was fetched and has not begun.
     next: Option<Request>,
     /// The requests after it that the workload has already returned.
-    ahead: VecDeque<Result<Option<Request>, Error>>,
+    ahead: VecDeque<Request>,
     is_source_empty: bool,
-    /// Whether `ahead` has the end of the source, or an error: the source must not be called again.
-    has_source_ended: bool,
+    /// What follows those in `ahead`, once it is known: the end of the source, or an error. The source must then not be
+    /// called again.
+    source_end: Option<Result<(), Error>>,
     fetched: u64,
     fetch_max: u64,
     /// Measured requests after which to stop.
@@ -206,7 +207,7 @@ impl<'a> Simulation<'a> {
             next: None,
             ahead: VecDeque::with_capacity(requests::AHEAD_MAX),
             is_source_empty: false,
-            has_source_ended: false,
+            source_end: None,
             fetched: 0,
             fetch_max: requests_max,
             requests_max,

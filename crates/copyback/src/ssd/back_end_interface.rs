@@ -52,6 +52,7 @@ impl BackEnd {
     }
 
     /// Adds a transaction that is on no list yet.
+    #[inline(always)]
     pub(crate) fn add_txn(&mut self, txn: Txn) -> TxnId {
         if txn.waits_for > 0 {
             self.map.newest.track();

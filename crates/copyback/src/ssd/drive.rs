@@ -1,11 +1,11 @@
 //! A whole SSD: a back end, the DRAM in front of it, and its requests.
 //!
 //! The host begins the run, begins a request, submits its sub-requests or trims (while the drive is not full), and
-//! marks their end. After everything that it submitted, and after each event, it takes the completed requests, and lets
-//! marked dies take work. It states that no more requests come. `run::simulation` is one such host;
-//! `tests/it/own_event_loop.rs` shows the least that another one needs. The parts are in `requests`: `sub_requests`
-//! (reads and writes of flash), `write_buffer`, and `request_states` (arrival, priority and open operations of each
-//! request).
+//! states their end. After everything that it submitted, and after each event, it takes the completed requests, and
+//! lets marked dies (those that an event has changed) take work. It states that no more requests come.
+//! `run::simulation` is one such host; `tests/it/own_event_loop.rs` shows the least that another one needs. The parts
+//! are in `requests`: `sub_requests` (reads and writes of flash), `write_buffer`, and `request_states` (arrival,
+//! priority and open operations of each request).
 //!
 //! The timers of an SSD are in this order: DRAM, the drive's alarms, the drive's flash. If two of them are due at one
 //! moment, DRAM is handled first. If a run has several SSDs, each handles all its events of a moment, flash included,

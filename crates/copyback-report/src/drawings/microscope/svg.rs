@@ -199,7 +199,7 @@ fn legend(panels: &[Panel], y: f64) -> String {
         false => String::new(),
     };
     format!(
-        "<text x=\"8\" y=\"{y:.1}\" font-size=\"11\">response times of {reads} and {writes}, where they arrive; \
+        "<text x=\"8\" y=\"{y:.1}\" font-size=\"11\">response times of {reads} and {writes}, each at its arrival; \
          {tinted}: this drive collects, or any drive of the volume{rounds}</text>\n"
     )
 }

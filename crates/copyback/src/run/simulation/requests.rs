@@ -20,15 +20,15 @@ impl Simulation<'_> {
         if self.is_source_empty || self.fetched >= self.fetch_max {
             return Ok(());
         }
-        if self.ahead.len() < REQUESTS_AHEAD / 2 && !self.has_source_ended {
+        if self.ahead.len() < REQUESTS_AHEAD / 2 && self.source_end.is_none() {
             self.fetch_ahead();
         }
-        self.next = self.ahead.pop_front().unwrap_or(Ok(None)).map_err(RunError::Workload)?;
-        match self.next {
+        self.next = self.ahead.pop_front();
+        match &self.next {
             Some(next) => {
                 self.fetched += 1;
                 if next.op != Op::Read
-                    && let Some((back_end, offset_bytes)) = self.first_touched(&next)
+                    && let Some((back_end, offset_bytes)) = self.first_touched(next)
                 {
                     back_end.prefetch_place(offset_bytes);
                 }
@@ -39,7 +39,12 @@ impl Simulation<'_> {
                     return Err(RunError::TooLate { index: self.fetched - 1, arrival_ns: next.arrival_ns });
                 }
             }
-            None => self.is_source_empty = true,
+            None => {
+                if let Some(Err(error)) = self.source_end.replace(Ok(())) {
+                    return Err(RunError::Workload(error));
+                }
+                self.is_source_empty = true;
+            }
         }
         match &self.watch {
             Some(watch) if self.is_source_empty && self.fetched > 0 => {
@@ -55,18 +60,19 @@ impl Simulation<'_> {
         // At the end of a warm-up, the limit may fall below the number of requests that were taken.
         let left = self.fetch_max.saturating_sub(self.fetched + self.ahead.len() as u64);
         for _ in 0..left.min(REQUESTS_AHEAD as u64) {
-            let asked = self.source.next_request();
-            let next = asked.as_ref().ok().copied().flatten();
-            if let Some(next) = &next
-                && let Some((back_end, offset_bytes)) = self.first_touched(next)
-            {
-                back_end.prefetch_entry(offset_bytes);
-            }
-            self.ahead.push_back(asked);
-            if next.is_none() {
-                self.has_source_ended = true;
-                break;
-            }
+            let end = match self.source.next_request() {
+                Ok(Some(next)) => {
+                    if let Some((back_end, offset_bytes)) = self.first_touched(&next) {
+                        back_end.prefetch_entry(offset_bytes);
+                    }
+                    self.ahead.push_back(next);
+                    continue;
+                }
+                Ok(None) => Ok(()),
+                Err(error) => Err(error),
+            };
+            self.source_end = Some(end);
+            return;
         }
     }
 

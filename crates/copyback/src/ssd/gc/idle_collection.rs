@@ -2,7 +2,8 @@
 //!
 //! A drive is idle from the end of its last transaction on. Collection starts when the drive has been idle for as long
 //! as the trigger requires. On each die it starts on the plane with the fewest free blocks, and continues until the
-//! watermark is reached or a request arrives. The collection in progress then continues as at any other time.
+//! watermark of idle collection (`trigger.idle.stop`) is reached or a request arrives. The collection in progress then
+//! continues as at any other time.
 
 use crate::sim::index::DieId;
 use crate::sim::queue::{EventQueue, Timer};

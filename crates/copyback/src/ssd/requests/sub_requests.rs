@@ -12,6 +12,7 @@ use crate::ssd::requests::eviction_waits::WaitBreakdown;
 
 impl Ssd {
     /// A new transaction of a request. The time since the request's arrival was a wait for room in the drive.
+    #[inline(always)]
     fn txn(&self, role: Role, id: RequestId, first: LogicalUnit, units: u32, now_ns: u64) -> Txn {
         let state = self.requests.state_of(id);
         let mut txn = Txn::new(role, first, units, DieId::NONE, PlaneId::NONE);
@@ -107,17 +108,18 @@ impl Ssd {
 
     /// Writes a sub-request to flash, after the reads that it needs.
     pub(in crate::ssd) fn write(&mut self, id: RequestId, sub_request: SubRequest, events: &mut EventQueue) {
-        let mut txn = self.txn(Role::Write, id, sub_request.first, sub_request.units, events.now_ns());
         self.requests.open(id);
         let partial_units = self.units_to_update(sub_request);
+        let (written, now_ns) = (sub_request.first.0..sub_request.first.0 + sub_request.units, events.now_ns());
+        let mask = |first: LogicalUnit| move |mask, unit: LogicalUnit| mask | 1 << (unit.0 - first.0);
+        let txn = self.txn(Role::Write, id, sub_request.first, sub_request.units, now_ns);
         if self.back_end.geometry().has_superpages() {
-            let written = sub_request.first.0..sub_request.first.0 + sub_request.units;
+            let mut txn = txn;
             self.take_superpage(&mut txn, |unit| written.contains(&unit.0));
+            let reads = partial_units.fold(0, mask(txn.first)) | self.others_held(&txn);
+            return self.submit_after(txn, reads, events);
         }
-        let first = txn.first.0;
-        let partial = partial_units.fold(0, |mask, unit| mask | 1 << (unit.0 - first));
-        let reads = partial | self.others_held(&txn);
-        self.submit_after(txn, reads, events);
+        self.submit_after(txn, partial_units.fold(0, mask(sub_request.first)), events);
     }
 
     /// Extends a write to the whole superpage of its first unit; `writes` tells which units the host writes.

@@ -16,8 +16,8 @@
 //! - `gather` (default `"in-order"`): which valid pages share a row. `"in-order"`: by offset, then plane, as Fig. 6
 //!   reads them, at most as many as a row holds at a time. `"pairs-first"`: pages of rows that are valid as a whole
 //!   first, the others after them.
-//! - `combine` (default false): while writes wait at the die, a row takes as many valid pages as the writes leave room
-//!   for, one at least, and the writes (Algorithm 1 of Section 4.4, `spd-plus`). The valid pages of one plane's block
+//! - `combine` (default false): while writes wait at the die, a row takes these writes, and fills the remaining pages
+//!   with valid pages, at least one (Algorithm 1 of Section 4.4, `spd-plus`). The valid pages of one plane's block
 //!   precede those of the next plane's block. The writes then do not wait for the collection's end; this includes
 //!   writes that arrive during it. While no write waits, the collection continues as above.
 
