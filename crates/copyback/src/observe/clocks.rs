@@ -85,11 +85,33 @@ impl Clocks {
     /// The reading of the clocks.
     #[inline]
     pub fn read(&self, now_ns: u64) -> Reading {
-        let mut shown = self.elapsed_ns;
+        let mut reading = [0; WAITS.len() + 1];
+        self.read_into(now_ns, &mut reading);
+        reading
+    }
+
+    /// Writes the reading of the clocks to its place. A copy of it would read in large pieces what was just written in
+    /// small ones, and such a read waits.
+    #[inline(always)]
+    pub fn read_into(&self, now_ns: u64, reading: &mut Reading) {
+        *reading = self.elapsed_ns;
         let running_ns = now_ns - self.since_ns;
-        shown[self.running as usize] += running_ns;
-        shown[HELD] += if self.held_by_gc { running_ns } else { 0 };
-        shown
+        reading[self.running as usize] += running_ns;
+        reading[HELD] += if self.held_by_gc { running_ns } else { 0 };
+    }
+
+    /// As [`charge`], up to now, without a second reading.
+    #[inline(always)]
+    pub fn charge_since(&self, from: &Reading, now_ns: u64, breakdown_ns: &mut [u64; CAUSES]) -> bool {
+        let running_ns = now_ns - self.since_ns;
+        for (clock, cause) in WAITS.iter().enumerate() {
+            // `from` may include time of the clock that still runs: the sum is complete only after the next addition.
+            let stopped_ns = self.elapsed_ns[clock].wrapping_sub(from[clock]);
+            breakdown_ns[*cause as usize] = breakdown_ns[*cause as usize].wrapping_add(stopped_ns);
+        }
+        let running = &mut breakdown_ns[WAITS[self.running as usize] as usize];
+        *running = running.wrapping_add(running_ns);
+        self.elapsed_ns[HELD] + if self.held_by_gc { running_ns } else { 0 } > from[HELD]
     }
 
     /// Time that collection held the die.
@@ -126,6 +148,13 @@ mod tests {
         clocks.switch(60, Occupant::Wear, false);
         let mut breakdown = [0; CAUSES];
         assert!(charge(&mut breakdown, &before, &clocks.read(100)));
+        let mut same = [0; CAUSES];
+        assert!(clocks.charge_since(&before, 100, &mut same));
+        assert_eq!(same, breakdown);
+        // Both readings in the time of one clock.
+        let mut of_one = [0; CAUSES];
+        assert!(!clocks.charge_since(&clocks.read(70), 100, &mut of_one));
+        assert_eq!((of_one[Cause::Wear as usize], of_one.iter().sum::<u64>()), (30, 30));
         let parts = [Cause::Scheduler, Cause::Gc, Cause::HostIo, Cause::Wear].map(|c| breakdown[c as usize]);
         assert_eq!(parts, [5, 20, 30, 40]);
         assert_eq!(breakdown.iter().sum::<u64>(), 95);

@@ -40,7 +40,7 @@ pub struct Heads {
 #[derive(Clone, Copy)]
 pub struct OrderView<'a> {
     /// The classes that may run now.
-    pub heads: Heads,
+    pub heads: &'a Heads,
     /// The die, the time, and the waiting requests.
     pub die: &'a dyn DieView,
 }

@@ -38,7 +38,7 @@ fn die(requests: &[(Class, u64, bool)], free_blocks: [u32; 2]) -> FixedDie {
 }
 
 /// The classes that may run: a job with its arrival, if any, and the first request of each class.
-fn view(die: &FixedDie, job: Option<u64>) -> OrderView<'_> {
+fn heads(die: &FixedDie, job: Option<u64>) -> Heads {
     let mut heads =
         Heads { came: [job.unwrap_or(u64::MAX), u64::MAX, u64::MAX], txns: [TxnId::NONE; 3], waited_before: 0 };
     for class in [Class::Read, Class::Write] {
@@ -46,7 +46,12 @@ fn view(die: &FixedDie, job: Option<u64>) -> OrderView<'_> {
             (heads.came[class as usize], heads.txns[class as usize]) = (at as u64, TxnId(at as u32));
         }
     }
-    OrderView { heads, die }
+    heads
+}
+
+/// The class that an order picks.
+fn pick(order: &mut impl OrderPolicy, die: &FixedDie, job: Option<u64>) -> Option<Class> {
+    order.pick(&OrderView { heads: &heads(die, job), die })
 }
 
 #[test]
@@ -54,7 +59,7 @@ fn the_example_takes_the_earliest_deadline_and_collects_while_none_is_near() {
     use Class::{Gc, Read, Write};
     let (_, geometry, timing) = drive();
     let mut policy = example::Policy::new(&example::Params::default(), &geometry, &timing);
-    let mut picked = |requests: &[_], job, free| policy.pick(&view(&die(requests, free), job));
+    let mut picked = |requests: &[_], job, free| pick(&mut policy, &die(requests, free), job);
     const MS: u64 = 1_000_000;
     let rows = [
         // requests; job; free blocks of both planes: the class that is served
@@ -74,18 +79,19 @@ fn the_example_takes_the_earliest_deadline_and_collects_while_none_is_near() {
 #[test]
 fn heads_are_described_when_they_may_run() {
     let die = die(&[(Class::Read, 3, true), (Class::Read, 4, false)], [8, 8]);
-    let mut view = view(&die, Some(7));
+    let mut heads = heads(&die, Some(7));
+    let view = OrderView { heads: &heads, die: &die };
     assert_eq!(view.head(Class::Read).map(|head| (head.arrival_ns, head.is_urgent)), Some((3, true)));
     assert_eq!((view.head(Class::Write), view.head(Class::Gc)), (None, None), "no write, and a job is no request");
-    view.heads.came[Class::Read as usize] = u64::MAX;
-    assert_eq!(view.head(Class::Read), None, "it may not run");
+    heads.came[Class::Read as usize] = u64::MAX;
+    assert_eq!(OrderView { heads: &heads, die: &die }.head(Class::Read), None, "it may not run");
 }
 
 #[test]
 fn registered_orders_choose_as_documented() {
     let (_, geometry, timing) = drive();
     let die = die(&[(Class::Write, 0, false), (Class::Read, 0, false)], [8, 8]);
-    let picked = |config: &OrderConfig, job| Order::new(config, &geometry, &timing).pick(&view(&die, job));
+    let picked = |config: &OrderConfig, job| pick(&mut Order::new(config, &geometry, &timing), &die, job);
     let fifo = OrderConfig::Fifo(fifo::Params {});
     assert_eq!([picked(&fifo, None), picked(&fifo, Some(5))], [Some(Class::Write); 2]);
     let gc_first = OrderConfig::Priority(priority::Params::default());
@@ -112,12 +118,12 @@ fn classes_go_in_the_order_that_the_name_says() {
     for (first, expected) in rows {
         let config = OrderConfig::Priority(priority::Params { first, ..priority::Params::default() });
         let mut order = Order::new(&config, &geometry, &timing);
-        let mut picked = |requests, job| order.pick(&view(&die(requests, [8, 8]), job));
+        let mut picked = |requests, job| pick(&mut order, &die(requests, [8, 8]), job);
         let seen = [picked(write, Some(9)), picked(both, Some(9)), picked(write, None), picked(both, None)];
         assert_eq!(seen, expected.map(Some), "{first:?}");
     }
     let as_they_came = OrderConfig::Priority(priority::Params { first: First::Read, ..priority::Params::default() });
     let mut order = Order::new(&as_they_came, &geometry, &timing);
-    let mut picked = |requests, job| order.pick(&view(&die(requests, [8, 8]), Some(job)));
+    let mut picked = |requests, job| pick(&mut order, &die(requests, [8, 8]), Some(job));
     assert_eq!([picked(write, 0), picked(both, 0)], [Some(Gc), Some(Read)], "the job came first");
 }

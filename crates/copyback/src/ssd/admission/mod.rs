@@ -21,7 +21,6 @@ use crate::flash::command::{FlashOp, Source};
 use crate::flash::geometry::Geometry;
 use crate::ftl::allocation::PagePlacement;
 use crate::ftl::space::{JobSpace, MovePool, OwnMoves};
-use crate::observe::clocks::charge;
 use crate::sim::index::{DieId, JobId, LogicalUnit, PlaneId, TxnId};
 use crate::sim::invariant::{Invariant, broken, hold};
 use crate::sim::queue::EventQueue;
@@ -151,7 +150,7 @@ impl BackEnd {
     pub(crate) fn submit(&mut self, id: TxnId, events: &mut EventQueue) {
         self.wake_shares(events);
         let die = self.txns[id].die;
-        self.txns[id].clocks = self.dies[die].clocks().read(events.now_ns());
+        self.dies[die].clocks().read_into(events.now_ns(), &mut self.txns[id].clocks);
         self.dies[die].begin_wait(self.txns[id].role.is_write(), self.txns[id].high_priority);
         if self.dies[die].has_planes_awaiting_request() {
             self.start_deferred_collections(die, events);
@@ -402,7 +401,7 @@ impl BackEnd {
         let txn = &mut self.txns[id];
         let die = &mut self.dies[txn.die];
         die.end_wait(txn.role.is_write(), txn.high_priority);
-        let held = charge(&mut txn.breakdown_ns, &txn.clocks, &die.clocks().read(now_ns));
+        let held = die.clocks().charge_since(&txn.clocks, now_ns, &mut txn.breakdown_ns);
         txn.gc_affected |= held;
         let die = txn.die;
         self.notify_die_search(die);

@@ -91,7 +91,7 @@ impl BackEnd {
             return true;
         }
         let heads = self.heads(die);
-        match (self.pick_class(die, heads, events.now_ns()), readiness) {
+        match (self.pick_class(die, &heads, events.now_ns()), readiness) {
             (Some(Class::Gc), Readiness::Ready) => self.take_background(die, events),
             (Some(Class::Read), Readiness::Ready | Readiness::CachedRead) => {
                 let lead = self.head(die, Queue::Read).expect("a read is queued");
@@ -113,7 +113,7 @@ impl BackEnd {
 
     /// The class that the order policy chooses among those with a waiting request.
     #[inline(always)]
-    pub(crate) fn pick_class(&mut self, die: DieId, heads: Heads, now_ns: u64) -> Option<Class> {
+    pub(crate) fn pick_class(&mut self, die: DieId, heads: &Heads, now_ns: u64) -> Option<Class> {
         // The fields separately: the policy may change its own state while it reads the drive.
         let Self { scheme, dies, queues, txns, ftl, gc, geometry, .. } = self;
         let seen = VisibleDie { now_ns, id: die, die: &dies[die], queues, txns, ftl, jobs: &gc.jobs, geometry };

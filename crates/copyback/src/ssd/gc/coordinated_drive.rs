@@ -237,7 +237,7 @@ impl BackEnd {
         let mut heads = self.heads(die);
         let first_move = self.head(die, Queue::Move).map(|id| self.turn_of(self.txn(id)));
         heads.came[Class::Gc as usize] = first_move.unwrap_or(u64::MAX);
-        match (self.pick_class(die, heads, events.now_ns()), readiness) {
+        match (self.pick_class(die, &heads, events.now_ns()), readiness) {
             (Some(Class::Gc), Readiness::Ready) => self.take_move(die, events),
             (Some(Class::Read), Readiness::Ready | Readiness::CachedRead) => {
                 let lead = self.head(die, Queue::Read).expect("a read is queued");

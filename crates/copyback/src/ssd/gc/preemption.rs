@@ -155,7 +155,7 @@ impl BackEnd {
                 |is_write| FirstQuery { view: &view, before: before(is_write), pairing: &pairing, suspended: None };
             let read = self.first_admitted(die, Queue::Read, &asked(false));
             let write = self.first_admitted(die, Queue::Write, &asked(true));
-            if let Some(class) = self.pick_class(die, self.heads_of(read, write), events.now_ns()) {
+            if let Some(class) = self.pick_class(die, &self.heads_of(read, write), events.now_ns()) {
                 let took = self.take_first(die, class, read, write, readiness, events);
                 if took {
                     self.records.counters.on_preemption();
@@ -242,7 +242,7 @@ impl BackEnd {
         let asked = FirstQuery { view: &view, before: u64::MAX, pairing: &pairing, suspended: None };
         let read = self.first_admitted(die, Queue::Read, &asked);
         let write = self.first_admitted(die, Queue::Write, &asked);
-        match self.pick_class(die, self.heads_of(read, write), events.now_ns()) {
+        match self.pick_class(die, &self.heads_of(read, write), events.now_ns()) {
             Some(class) => self.take_first(die, class, read, write, readiness, events),
             None => false,
         }

@@ -10,6 +10,11 @@ use crate::sim::queue::EventQueue;
 use crate::ssd::drive::Ssd;
 use crate::ssd::requests::eviction_waits::WaitBreakdown;
 
+/// A bit for each of these units; the lowest bit is that of `first`.
+fn bits_from(first: LogicalUnit, units: impl Iterator<Item = LogicalUnit>) -> u32 {
+    units.fold(0, |bits, unit| bits | 1 << (unit.0 - first.0))
+}
+
 impl Ssd {
     /// A new transaction of a request. The time since the request's arrival was a wait for room in the drive.
     #[inline(always)]
@@ -110,16 +115,34 @@ impl Ssd {
     pub(in crate::ssd) fn write(&mut self, id: RequestId, sub_request: SubRequest, events: &mut EventQueue) {
         self.requests.open(id);
         let partial_units = self.units_to_update(sub_request);
-        let (written, now_ns) = (sub_request.first.0..sub_request.first.0 + sub_request.units, events.now_ns());
-        let mask = |first: LogicalUnit| move |mask, unit: LogicalUnit| mask | 1 << (unit.0 - first.0);
-        let txn = self.txn(Role::Write, id, sub_request.first, sub_request.units, now_ns);
         if self.back_end.geometry().has_superpages() {
-            let mut txn = txn;
-            self.take_superpage(&mut txn, |unit| written.contains(&unit.0));
-            let reads = partial_units.fold(0, mask(txn.first)) | self.others_held(&txn);
+            return self.write_superpage(id, sub_request, partial_units, events);
+        }
+        let (first, units) = (sub_request.first, sub_request.units);
+        let reads = bits_from(first, partial_units);
+        if reads > 0 || !self.back_end.is_direct() {
+            let txn = self.txn(Role::Write, id, first, units, events.now_ns());
             return self.submit_after(txn, reads, events);
         }
-        self.submit_after(txn, partial_units.fold(0, mask(sub_request.first)), events);
+        // As in `submit_after`, but the transaction is made in its entry.
+        let txn = self.back_end.add_txn(self.txn(Role::Write, id, first, units, events.now_ns()));
+        self.back_end.send_write(txn, events);
+    }
+
+    /// Writes the superpage of a sub-request.
+    #[inline(never)]
+    fn write_superpage(
+        &mut self,
+        id: RequestId,
+        sub_request: SubRequest,
+        partial_units: impl Iterator<Item = LogicalUnit>,
+        events: &mut EventQueue,
+    ) {
+        let mut txn = self.txn(Role::Write, id, sub_request.first, sub_request.units, events.now_ns());
+        let written = sub_request.first.0..sub_request.first.0 + sub_request.units;
+        self.take_superpage(&mut txn, |unit| written.contains(&unit.0));
+        let reads = bits_from(txn.first, partial_units) | self.others_held(&txn);
+        self.submit_after(txn, reads, events);
     }
 
     /// Extends a write to the whole superpage of its first unit; `writes` tells which units the host writes.
