@@ -78,7 +78,7 @@ class Rule(copyback.SharesPolicy):
         return 0.0 if seen.reads + seen.writes else 90.0
 
 
-class Served(NamedTuple):
+class Outcome(NamedTuple):
     """The tail of response times, and the work of the drive."""
 
     p99_9_ms: float
@@ -94,7 +94,7 @@ def constant(percent: float) -> dict[str, object]:
     return {"admit.shares.policy": "fixed", "admit.shares.gc": percent}
 
 
-def serve(seed: int, measured: int, policy=None, settings=None) -> Served:
+def serve(seed: int, measured: int, policy=None, settings=None) -> Outcome:
     """Serve the workload with a policy of Python, or with settings. Free blocks: the mean of all planes at the end."""
     run = copyback.run(
         device="small",
@@ -108,13 +108,13 @@ def serve(seed: int, measured: int, policy=None, settings=None) -> Served:
     )
     report = run["baseline"]
     free = run.time_series.to_dict()["free_blocks_mean"][-1]
-    return Served(report["response"]["all"]["p99_9_ns"] / 1e6, report["write_amplification"]["total"], free)
+    return Outcome(report["response"]["all"]["p99_9_ns"] / 1e6, report["write_amplification"]["total"], free)
 
 
-def judged(policy=None, settings=None, seeds=HELD_OUT) -> Served:
+def median_outcome(policy=None, settings=None, seeds=HELD_OUT) -> Outcome:
     """Return medians over seeds that no training has used."""
     served = [serve(seed, 60_000, policy, settings) for seed in seeds]
-    return Served(*(statistics.median(values) for values in zip(*served, strict=True)))
+    return Outcome(*(statistics.median(values) for values in zip(*served, strict=True)))
 
 
 def cost(policy=None, settings=None) -> float:
@@ -159,12 +159,12 @@ def best_constant(percentages=CONSTANTS) -> float:
 
 def main() -> None:
     print(f"p99.9 of {len(HELD_OUT)} held-out seeds, median")
-    print(f"free blocks (feedback)  {judged(settings=REACTIVE)}")
-    print(f"untrained network       {judged(Network(untrained()))}")
+    print(f"free blocks (feedback)  {median_outcome(settings=REACTIVE)}")
+    print(f"untrained network       {median_outcome(Network(untrained()))}")
     percent = best_constant()
-    print(f"best constant, {percent:3} %   {judged(settings=constant(percent))}")
-    print(f"rule of a person        {judged(Rule())}", flush=True)
-    print(f"learned network         {judged(Network(train(generations=6)))}")
+    print(f"best constant, {percent:3} %   {median_outcome(settings=constant(percent))}")
+    print(f"rule of a person        {median_outcome(Rule())}", flush=True)
+    print(f"learned network         {median_outcome(Network(train(generations=6)))}")
 
 
 if __name__ == "__main__":

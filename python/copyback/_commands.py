@@ -424,7 +424,7 @@ def validate(
     jobs: int | None = None,
     progress: bool | None = None,
 ) -> Document:
-    """Compare the simulator with closed forms and published values.
+    """Compare the simulator with closed forms and queueing theory.
 
     The result's ``passed`` is true if all agree.
 

@@ -92,7 +92,7 @@ def test_the_interval_of_percentiles_is_no_narrower_than_their_bins():
     absolute = _data.values_of(_panel(metric=metric, factor=1e-6), Given(columns))
     assert absolute.half(metric, "mine", "a") == pytest.approx(512e-6)
     ratio = _data.values_of(_panel(metric=metric, base="baseline"), Given(columns))
-    # 0.99 is 0.989488 if the one is at the start of its bin, and 0.990507 if the other is.
+    # The ratio 0.99 is 0.989488 if the dividend is at the start of its bin, and 0.990507 if the divisor is.
     assert ratio.half(metric, "mine", "a") == pytest.approx(0.000512)
     assert ratio.half(metric, "baseline", "a") == 0.0
     both = _data.bounds_of(columns, 1, f"{metric} / {metric}")

@@ -169,11 +169,11 @@ def test_learning_pays(monkeypatch):
     # One of the seeds, and half of the shares, to be quick: the network's tail is half of the others' on each seed.
     seeds = example.HELD_OUT[:1]
     monkeypatch.setattr(example, "TRAINING", [1])
-    reactive = example.judged(settings=example.REACTIVE, seeds=seeds)
-    untrained = example.judged(example.Network(example.untrained()), seeds=seeds)
+    reactive = example.median_outcome(settings=example.REACTIVE, seeds=seeds)
+    untrained = example.median_outcome(example.Network(example.untrained()), seeds=seeds)
     best_percent = example.best_constant(example.CONSTANTS[:8:2])
-    constant = example.judged(settings=example.constant(best_percent), seeds=seeds)
-    learned = example.judged(example.Network(json.loads(weights.read_text())), seeds=seeds)
+    constant = example.median_outcome(settings=example.constant(best_percent), seeds=seeds)
+    learned = example.median_outcome(example.Network(json.loads(weights.read_text())), seeds=seeds)
     print(reactive, untrained, constant, learned, sep="\n")
     assert untrained.p99_9_ms > 0.9 * reactive.p99_9_ms
     assert learned.p99_9_ms < 0.9 * min(reactive.p99_9_ms, constant.p99_9_ms)

@@ -201,7 +201,7 @@ def test_nulls_are_named(name):
         copyback.trace.info(table.set_column(at, name, pa.nulls(3)))
 
 
-# Columns that the offset of a request cannot have, by what an error says of each.
+# Columns of types that `offset_bytes` refuses, each under the name that the error has for its type.
 OTHERS = {
     "BOOLEAN": pa.array([True, False, None]),
     r"INT32 \(Date\)": pa.array([1, 2, 3], pa.int32()).cast(pa.date32()),

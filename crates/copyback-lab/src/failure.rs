@@ -220,8 +220,10 @@ impl From<RunError> for Failure {
                     None => failure,
                 }
             }
-            RunError::BeyondCapacity { .. } => Self::input(error.to_string())
-                .with_help("use a larger device, or fold addresses: --set workload.beyond_capacity=fold (or reject)"),
+            RunError::BeyondCapacity { .. } => Self::input(error.to_string()).with_help(
+                "use a larger device, fold addresses (--set workload.beyond_capacity=fold), or leave such requests \
+                     out (--set workload.beyond_capacity=reject)",
+            ),
             RunError::NoSuchDrive { .. } => Self::input(error.to_string()).with_help(
                 "use as many drives as the workload names (--set array.drives, --set workload.addresses.drives), or \
                  one of them: --set workload.device=0",

@@ -4,8 +4,8 @@
 //! then as a bitmap of 4 KiB. The whole pieces of a request are one run of pieces, so that a request of any length
 //! takes about the same time. All counts are exact as long as the pieces take no more than [`MEMORY_BYTES`], and the
 //! runs of pieces of each set no more than a 24th of that. Beyond that, pieces are sampled by a hash of their address:
-//! half of them are dropped, and half of the rest each time it is too large again. The counts are then those of the
-//! remaining pieces, scaled up. Runs of pieces are sampled by the hash of their first piece.
+//! half of them are dropped, and half of the rest each time they take too much memory again. The counts are then those
+//! of the remaining pieces, scaled up. Runs of pieces are sampled by the hash of their first piece.
 
 mod whole_runs;
 

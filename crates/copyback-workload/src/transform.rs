@@ -89,8 +89,8 @@ impl<S: RequestSource> Transformed<S> {
         Self { align_only_widens: self.align_bytes > 1, ..self }
     }
 
-    /// Selects a request by device and time window, and counts its arrival from the window's start; returns false if the
-    /// request is omitted.
+    /// Selects a request by device and time window, and counts its arrival from the window's start; returns false if
+    /// the request is omitted.
     #[inline(always)]
     fn select(&mut self, request: &mut Request) -> bool {
         if !self.device.keeps(request.device, &self.inner) {

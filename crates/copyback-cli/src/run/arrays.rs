@@ -12,7 +12,7 @@ pub fn section(array: &ArrayReport, bandwidth: Option<&BandwidthReport>) -> Stri
         ("level", format!("{}, {}, {} a stripe unit", array.level, counted(array.drives.len() as u64, "drive"), unit)),
         ("requests of drives", count(array.volume.parts)),
         (
-            "a drive collects",
+            "some drive collects",
             format!(
                 "{} of the time, in {} period{}",
                 percent(array.degraded_share),

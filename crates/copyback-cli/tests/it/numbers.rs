@@ -1,4 +1,4 @@
-//! Do numbers say what they are, and nothing else?
+//! Are printed numbers those of the report, under their own names, and is a number of nothing null or left out?
 
 use crate::common::{code, copyback, error_text, output_text};
 

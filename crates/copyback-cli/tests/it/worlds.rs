@@ -1,4 +1,5 @@
-//! Headlines, and worlds: do they ask what the files say, and does a rerun give the same bytes?
+//! Headlines and worlds: do they show the claims and the open decisions of their files, and does a rerun give the same
+//! bytes?
 
 use crate::common::{code, error_text, output_text};
 use crate::reproduce::{CLAIMS, GRID, reproduce, results};

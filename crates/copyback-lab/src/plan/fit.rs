@@ -82,7 +82,7 @@ impl Fitted {
             },
             format::size(self.addressed_bytes as f64),
             format::size(planned.addressed_bytes() as f64),
-            if self.is_cut { "; --requests may end the run before it does" } else { "" }
+            if self.is_cut { "; --requests may end the run before all of that is addressed" } else { "" }
         );
         note + &self.note_of_gaps().unwrap_or_default()
     }
@@ -118,7 +118,7 @@ impl Fitted {
              its drive\n"
         );
         let gaps = all.iter().find_map(|(fitted, _)| fitted.note_of_gaps()).unwrap_or_default();
-        Some(note + &gaps.replacen("It uses", "One uses", 1).replacen("of that", "of what it addresses", 1))
+        Some(note + &gaps.replacen("It uses", "One trace uses", 1).replacen("of that", "of what it addresses", 1))
     }
 
     /// The error if no drive has this size, with the help. `plan`: the plan before the drive was sized.
@@ -284,7 +284,7 @@ fn measured_of_several(tenants: &Tenants, seed: u64, known: &mut Footprints) -> 
     }
     if end_bytes == 0 {
         return Err(Failure::input(
-            "--fit sizes a drive for addresses in bytes, and these workloads have shares of it",
+            "--fit sizes a drive for addresses in bytes, and these workloads address shares of the drive",
         )
         .with_help("leave --fit out, or give a job size=BYTES (a workload `region_size`)"));
     }

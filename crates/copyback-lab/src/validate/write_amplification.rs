@@ -1,7 +1,7 @@
 //! Write amplification of every victim policy with a value from theory or from its Monte-Carlo simulation.
 //!
-//! Runs the translation layer of the simulator: one plane, uniformly random or hot and cold writes, greedy to random
-//! victims.
+//! Runs the translation layer of the simulator on one plane, with uniformly random writes or with hot and cold ones,
+//! under victim policies from `greedy` to `random`.
 
 use super::gate::{Case, Figure, Gate, Group};
 use super::subject::{Device, Scope, parsed};

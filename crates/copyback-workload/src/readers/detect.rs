@@ -1,8 +1,8 @@
 //! Detects a file's format from its content.
 //!
-//! A format of lines with a request among the examined lines is preferred: some formats have so many kinds of lines
-//! without a request that the lines of another format match them. If no format has a request, a line that can belong to
-//! one format alone decides.
+//! A text format that finds a request among the examined lines is preferred. Some formats have so many kinds of lines
+//! without a request that lines of another format match one of these kinds. If no format finds a request, a line that
+//! can belong to one format alone decides.
 
 use super::csv;
 use super::foreign;

@@ -25,7 +25,7 @@ pub struct FtlConfig<'a> {
     pub mapping: &'a mapping::MappingConfig,
     /// Which die and plane get a new page?
     pub allocation: &'a allocation::AllocationConfig,
-    /// Which open block of that plane?
+    /// Which open block of a plane takes a page?
     pub frontier: &'a frontier::FrontierConfig,
     /// Which block is collected?
     pub victim: &'a victim::VictimConfig,

@@ -39,7 +39,7 @@ pub struct RunConfig {
     /// Which die and plane get a new page?
     #[serde(default)]
     pub allocation: allocation::AllocationConfig,
-    /// Which open block of that plane?
+    /// Which open block of a plane takes a page?
     #[serde(default)]
     pub frontier: frontier::FrontierConfig,
     /// What does DRAM hold?

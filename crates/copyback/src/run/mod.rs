@@ -154,7 +154,7 @@ pub enum RunError {
     WarmupUnfinished(warmup::Unfinished),
     /// Requests wait for collections that are never admitted.
     #[error(
-        "run-ends: {} at {} for collections, which have no share of the slots \
+        "the run cannot end: {} at {} for collections, which have no share of the slots \
          (`admit.shares.gc = 0`) and no guard (`admit.guard = 0`)",
         waiting(.requests),
         time(.at_ns)

@@ -88,7 +88,7 @@ fn a_guard_lets_a_collection_in_before_requests_that_came_first() {
 fn without_a_guard_the_reads_end_and_the_run_stops() {
     let stopped = outcome("{ policy = \"debit\", guard = 0, shares = { policy = \"fixed\", gc = 0 } }").err();
     let stopped = stopped.expect("the run stops");
-    assert!(stopped.to_string().starts_with("run-ends: 2 requests wait"), "{stopped}");
+    assert!(stopped.to_string().starts_with("the run cannot end: 2 requests wait"), "{stopped}");
     let RunError::CollectionKeptOut { at_ns, .. } = stopped else { panic!("{stopped}") };
     assert_eq!(at_ns, SCENE_NS + 5 * UNIT_NS);
 }

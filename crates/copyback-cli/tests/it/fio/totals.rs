@@ -1,5 +1,5 @@
-//! Jobs end after as many requests and bytes as in fio: if sizes depend on the order of addresses (`bs_is_seq_rand`),
-//! with and without fio's map of blocks, and if trims precede writes.
+//! Jobs end after as many requests and bytes as in fio. Tested: sizes that depend on the order of addresses
+//! (`bs_is_seq_rand`), with and without fio's map of blocks; and trims that precede writes.
 
 use super::{fio, written};
 use crate::common::{code, copyback, error_text, output_text};

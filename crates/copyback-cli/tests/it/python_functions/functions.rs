@@ -189,7 +189,7 @@ pub const FUNCTIONS: &[Function] = &[
     Function {
         name: "validate",
         command: &["validate"],
-        summary: Some("Compare the simulator with closed forms and published values."),
+        summary: Some("Compare the simulator with closed forms and queueing theory."),
         more: "The result's ``passed`` is true if all agree.",
         result: "Document",
         own: &[PROGRESS],

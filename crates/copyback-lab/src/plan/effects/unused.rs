@@ -210,8 +210,8 @@ fn why_without_partners_of_collections(run: &RunConfig) -> Option<String> {
         || selects
         || matches!(run.victim, VictimConfig::ReadMatch(_));
     let why = "no collection looks beyond the first request that waits: `gc+host` and `merge` in `compose.gc`, \
-               preemption points that exclude some requests (`preemption.at_register`, `preemption.serves = \"all\"`) \
-               and `victim.policy = \"read-match\"` do";
+               preemption points that exclude requests of a plane (`preemption.at_register`) or serve writes \
+               (`preemption.serves = \"all\"`), and `victim.policy = \"read-match\"` do";
     if_so(!is_used, why)
 }
 

@@ -29,7 +29,7 @@
 //! - `align` (default `"none"`): with `multi-plane`, whether planes skip pages so that programs of the host can share a
 //!   command.
 //!   - `"none"`: a queued write joins only if the next page of its plane has the lead's offset.
-//!   - `"greedy"`: a plane that is behind skips the pages up to the other's offset, in its open block or in the block
+//!   - `"greedy"`: a plane that is behind the command's offset skips pages up to it, in its open block or in the block
 //!     that it opens next. The command takes the greatest offset that the lead can reach: its own, or that of another
 //!     plane with a queued write, among the first `scan_max`. Planes that are behind follow; a plane that is ahead does
 //!     not join. No plane skips a page that a reservation, an admitted write or a move of a collection needs. tpds20

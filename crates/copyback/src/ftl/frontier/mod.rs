@@ -63,7 +63,7 @@ macro_rules! frontiers {
     ($( $name:literal => $module:ident : $variant:ident ),+ $(,)?) => {
         axis! {
             /// `[frontier]`
-            FrontierConfig, "frontier", "which open block of that plane?", default Single,
+            FrontierConfig, "frontier", "which open block of a plane takes a page?", default Single,
             { $( $name => $module: $variant ),+ }
         }
 

@@ -2,7 +2,8 @@
 //! on other planes, so that their offsets agree.
 //!
 //! Source: hpdc18 Section 4.2, Fig. 7a. A multi-plane program needs the same page offset on all its planes. When a
-//! collection starts, its plane and its partners open erased blocks as second blocks, so that their offsets agree.
+//! collection starts, its plane and its partners (the planes that can share its commands) open erased blocks as second
+//! blocks, so that their offsets agree.
 //! "While the first active block works the same as the baseline, the second active block helps us keep every GC write
 //! aligned with an I/O write request in the queue" (Section 1). Paired pages, of the collection and of the host,
 //! therefore go to the second blocks, and all other pages to the first, so that the second blocks stay aligned until
