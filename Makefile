@@ -71,7 +71,7 @@ bench:
 
 # Fuzzing with coverage: one TARGET, or each in turn, for SECONDS (60). See CONTRIBUTING.md. RUSTC_BOOTSTRAP lets the
 # pinned toolchain use what otherwise needs nightly. Fuzzing without a sanitizer is ten times as fast, and all code but
-# the decompressors' is Rust with its own checks; SANITIZER=address adds one.
+# the decompressors' is Rust with its own checks; SANITIZER=address adds a sanitizer.
 TARGET ?=
 SANITIZER ?= none
 fuzz:

@@ -98,7 +98,8 @@ def run(
         Keys of the configuration, for example ``{"trigger.soft": 0.05, "timing.read": "50 us"}``, or for one scheme
         only: ``{"pgc:trigger.soft": 0.05}``.
     policies
-        Policies written in Python. Each replaces the policy of every scheme: see ``copyback.policies``.
+        Policies written in Python, for every scheme. Each replaces the scheme's policy along its axis; a
+        ``BackgroundTask`` replaces none: see ``copyback.policies``.
     open
         Requests arrive at the workload's times, whatever the device sets: host.mode=open.
     closed
@@ -232,7 +233,8 @@ def compare(
         Keys of the configuration, for example ``{"trigger.soft": 0.05, "timing.read": "50 us"}``, or for one scheme
         only: ``{"pgc:trigger.soft": 0.05}``.
     policies
-        Policies written in Python. Each replaces the policy of every scheme: see ``copyback.policies``.
+        Policies written in Python, for every scheme. Each replaces the scheme's policy along its axis; a
+        ``BackgroundTask`` replaces none: see ``copyback.policies``.
     open
         Requests arrive at the workload's times, whatever the device sets: host.mode=open.
     closed

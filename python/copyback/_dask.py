@@ -79,7 +79,7 @@ class Cluster:
                 elif future.status == "error":
                     yield at, None, _said(future.exception())
                 else:
-                    yield at, None, f"its task was {future.status}: it was cancelled, or the scheduler is gone"
+                    yield at, None, f"its task is {future.status}: a client cancelled it, or the scheduler is gone"
         finally:
             self.cancel()
 

@@ -122,7 +122,7 @@ pub fn check_file(what: &str, path: &Path) -> Result<(), Failure> {
             // A shell divides an unquoted `--set buffer.size=2 MiB` in two.
             let is_unit = path.to_str().is_some_and(|word| UNITS.contains(&word));
             Err(match nearest_file(path) {
-                _ if is_unit => failure.with_help(format!("quote a value with a blank: 'KEY=2 {shown}'")),
+                _ if is_unit => failure.with_help(format!("put a value with a blank in quotes: 'KEY=2 {shown}'")),
                 Some(near) => failure.with_help(format!("did you mean {near}?")),
                 None if path.is_relative() => failure.with_help("relative names begin in the working folder"),
                 None => failure,

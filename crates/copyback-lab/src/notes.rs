@@ -9,7 +9,7 @@ use copyback::observe::report::Report;
 use copyback::run::config::{Resolved, RunConfig, WriteBufferSetting};
 use copyback::workload::spec::{Footprint, Tenant};
 use copyback_workload::printable::printable;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Notes for the user on the runs, and on whether their drives were steady; each note once.
 pub fn notes(plan: &Plan, finished: &[Finished]) -> String {
@@ -48,6 +48,7 @@ pub fn notes_of_runs(plan: &Plan, finished: &[Finished]) -> String {
     lines.extend(note_of_ends(plan, finished));
     lines.extend(plan.runs.iter().zip(finished).filter_map(|(planned, done)| note_of_rounds(planned, done)));
     lines.extend(plan.runs.first().and_then(note_of_units));
+    lines.extend(notes_of_scopes(plan));
     lines.extend(note_of_drives(plan));
     lines.extend(note_of_loads(plan));
     lines.extend(note_of_regions(plan));
@@ -181,6 +182,28 @@ fn note_of_ends(plan: &Plan, finished: &[Finished]) -> Option<String> {
             format::names(&in_flash)
         )
     })
+}
+
+/// Notes on watermarks that count as many blocks under all compared schemes, but blocks of a plane under one and of the
+/// drive under another.
+fn notes_of_scopes(plan: &Plan) -> Vec<String> {
+    let mut schemes: BTreeMap<(&str, u32), BTreeMap<&str, Vec<&str>>> = BTreeMap::new();
+    for planned in &plan.runs {
+        let trigger = &planned.resolved.run.trigger;
+        for (key, blocks) in trigger.counts_of_blocks() {
+            let of_scope = schemes.entry((key, blocks)).or_default();
+            of_scope.entry(trigger.watermarks().scope.noun()).or_default().push(&planned.scheme);
+        }
+    }
+    schemes.retain(|_, by_scope| by_scope.len() > 1);
+    let note = |((key, blocks), by_scope): (&(&str, u32), &BTreeMap<&str, Vec<&str>>)| {
+        let scopes: Vec<String> = by_scope
+            .iter()
+            .map(|(scope, schemes)| format!("blocks of {scope} under {}", format::names(schemes)))
+            .collect();
+        format!("Note: `{key} = {blocks}` counts {}; set a share, which suits all of them\n", scopes.join(", and "))
+    };
+    schemes.iter().map(note).collect()
 }
 
 /// The note that requests waited because a drive had its maximum of outstanding pages of requests, although

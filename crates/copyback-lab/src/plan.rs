@@ -32,7 +32,7 @@ pub use cell::{
 pub use chosen::{
     named_scheme, of_scheme as set_of_scheme, option_of_mode, refuse_repeated_keys, refuse_sets_of_others, split,
 };
-use effects::{counts_of_other_scope, without_effect};
+use effects::without_effect;
 use fit::fitted;
 pub use fit::{FitShare, Fitted, Footprints};
 use layers::Layers;
@@ -86,8 +86,6 @@ pub struct Planned {
     pub members: Vec<Member>,
     /// Choices of the scheme that an upper layer changed.
     pub overridden: Vec<String>,
-    /// Counts of blocks whose scope an upper layer changed.
-    pub of_other_scope: Vec<String>,
     /// Settings without effect on the run.
     pub without_effect: Vec<String>,
     /// The text that chose the host's mode, if one did.
@@ -97,9 +95,9 @@ pub struct Planned {
 }
 
 impl Planned {
-    /// Notes on the configuration: other policies than the scheme's, counts in another scope, settings without effect.
+    /// Notes on the configuration: other policies than the scheme's, and settings without effect.
     pub fn notes(&self) -> impl Iterator<Item = &String> {
-        self.overridden.iter().chain(&self.of_other_scope).chain(&self.without_effect)
+        self.overridden.iter().chain(&self.without_effect)
     }
 
     /// Removes notes that a setting had no effect on the run, if the user did not make the setting.
@@ -247,8 +245,7 @@ fn planned(
     }
     let mode_from = stack.place_of_leaf("host.mode").map(|place| place.text);
     let without_effect = without_effect(&stack, layers.device.as_ref(), &layers.scheme, &resolved);
-    let of_other_scope = counts_of_other_scope(layers, is_alone, &resolved.run);
-    Ok(Planned { scheme, word, resolved, members, overridden, of_other_scope, without_effect, mode_from, stack })
+    Ok(Planned { scheme, word, resolved, members, overridden, without_effect, mode_from, stack })
 }
 
 /// Names the scheme in an error of one of several: the others may have accepted the same settings.

@@ -210,8 +210,11 @@ fn best_of_built(
     let whole = if tests.is_empty() || built.iter().all(|row| row.runs.len() == 1) { "" } else { " with its interval" };
     let mut text = if sure.is_empty() {
         // The numbers of rows that are not steady change in longer runs: they are no answer.
-        let meets = if tests.is_empty() { String::new() } else { format!(" that meets it{whole}") };
-        format!("\nNo row{meets} is steady. Among the others:{}", best_of(&able, asked, is_most))
+        let (none, all) = match tests.is_empty() {
+            true => ("No row is steady".to_owned(), ""),
+            false => (format!("No steady row meets it{whole}"), " that meet it"),
+        };
+        format!("\n{none}. Of all rows{all}:{}", best_of(&able, asked, is_most))
     } else {
         best_of(&sure, asked, is_most)
     };
@@ -220,8 +223,10 @@ fn best_of_built(
     }
     if !sure.is_empty() && sure.len() < able.len() {
         let best = best_of(&able, asked, is_most);
-        let or = if whole.is_empty() { "" } else { ", or meet it only in their means" };
-        text.push_str(&format!("With rows that are not steady{or}: {}", best.trim_start()));
+        if best != best_of(&sure, asked, is_most) {
+            let or = if whole.is_empty() { "" } else { ", or meet it only in their means" };
+            text.push_str(&format!("With rows that are not steady{or}: {}", best.trim_start()));
+        }
     }
     if able.len() < built.len() {
         text.push_str(&format!(

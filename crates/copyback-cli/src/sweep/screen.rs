@@ -150,7 +150,7 @@ pub fn note_of_seeds(results: &SweepResults<'_>) -> String {
         return String::new();
     }
     format!(
-        "\nMeans over {seeds} seeds; +/- is half of the 95 % interval of a mean (Student's t); of a percentile, at\n\
-         least the width of its bin in the histogram. `{CHANGE}` is the mean of the changes with each seed\n"
+        "\nMeans over {seeds} seeds; +/- is half of the 95 % interval of a mean (Student's t), and for a percentile\n\
+         at least the width of its bin in the histogram. `{CHANGE}` is the mean of the changes with each seed\n"
     )
 }

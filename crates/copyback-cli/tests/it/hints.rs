@@ -442,35 +442,42 @@ fn settings_without_effect_are_noted() {
     assert!(!run(&[&path("printed.toml")]).contains("has no effect"));
 }
 
-/// A scheme that watches the drive's free blocks counts the user's 6 blocks of a plane on the drive. A share means the
-/// same in any scope, and a count of this scheme alone is its own.
+/// 6 blocks of a plane are few blocks of a drive. A note comes if compared schemes count a watermark in different
+/// scopes, and if a watermark counts fewer blocks than the drive has planes.
 #[test]
 fn counts_of_blocks_in_another_scope_are_noted() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("my.toml");
-    let path = file.to_str().unwrap();
+    let my = file.to_str().unwrap();
     let load = "device = \"small\"\nworkload = \"random-write\"\nrequests = 200\nprecondition.mode = \"empty\"\n";
     std::fs::write(&file, format!("{load}[trigger]\nsoft = 6\n")).unwrap();
     let noted = |more: &[&str]| {
-        let text = done(&[&["compare", path, "--schemes", "baseline,autossd"][..], more].concat());
-        text.lines().filter(|line| line.contains("counts blocks of")).map(str::to_owned).collect::<Vec<_>>()
+        let text = done(more);
+        text.lines().filter(|line| line.contains("blocks of the drive")).map(str::to_owned).collect::<Vec<_>>()
     };
-    let note = |from: &str, key: &str, share: &str| {
+    // A drive of 32 planes of 128 blocks.
+    let compared = |more: &[&str]| noted(&[&["compare", my, "--schemes", "baseline,autossd"][..], more].concat());
+    let different = |count: &str| {
         format!(
-            "Note (autossd): `{key}` ({from}) counts blocks of the drive here, not of a plane: the scheme chooses \
-             `trigger.scope`; the share {share} means the same in any scope"
+            "Note: `trigger.{count}` counts blocks of a plane under `baseline`, and blocks of the drive under \
+             `autossd`; set a share, which suits all of them"
         )
     };
-    // A plane of this drive has 128 blocks.
-    let of_file = note(path, "trigger.soft = 6", "0.046875");
-    assert_eq!(noted(&[]), [&*of_file]);
-    assert_eq!(noted(&["--set", "trigger.stop=16"]), [&*of_file, &note("--set", "trigger.stop = 16", "0.12")]);
-    for own in ["trigger.soft=0.05", "trigger.scope=plane", "autossd:trigger.soft=200", "autossd:trigger.scope=plane"] {
-        assert_eq!(noted(&["--set", own]), [""; 0], "{own}");
+    let few = |of: &str| {
+        format!(
+            "Note{of}: `trigger.soft = 6` counts blocks of the drive, which has 32 planes: writes wait for space before \
+             collection starts; for 6 blocks of each plane, set the share 0.0468"
+        )
+    };
+    assert_eq!(compared(&[]), [few(" (autossd)"), different("soft = 6")]);
+    assert_eq!(compared(&["--set", "trigger.stop=16"])[1..], [different("soft = 6"), different("stop = 16")]);
+    let own_watermarks = ["trigger.soft=0.0468", "trigger.scope=plane", "autossd:trigger.soft=200"];
+    for set in own_watermarks {
+        assert_eq!(compared(&["--set", set]), [""; 0], "{set}");
     }
-    // The only scheme of a command is the one that its settings are for.
-    let alone = ["run", "-q", "--device", "small", "--scheme", "autossd", "--requests", "100"];
-    assert!(!done(&[&alone[..], &["--set", "trigger.soft=200"]].concat()).contains("counts blocks of"));
+    assert_eq!(noted(&["run", "-q", my, "--scheme", "autossd"]), [few("")]);
+    let of_one_scope = ["compare", my, "--schemes", "autossd,qosfc", "--set", "trigger.soft=200"];
+    assert_eq!(noted(&of_one_scope), [""; 0]);
 }
 
 /// A workload's own limit that it never reaches is noted; the host's default is no setting of the user.

@@ -130,7 +130,7 @@ fn several_conditions_hold_together_and_texts_are_compared() {
     assert!((shown / highest - 1.0).abs() < 0.005, "{shown} is not {highest}: {most}");
     // The verdict is beside the requested numbers; with so few requests no drive is steady.
     assert!(most.lines().any(|line| line.ends_with("steady")), "{most}");
-    assert!(most.contains("\nNo row is steady. Among the others:\nMost `flash.block_erases`: "), "{most}");
+    assert!(most.contains("\nNo row is steady. Of all rows:\nMost `flash.block_erases`: "), "{most}");
     // By the words that tables show, or the JSON's.
     let [shown, json] = ["no", "not_yet"].map(|verdict| place.asked(&["--where", &format!("steady = {verdict}")]));
     assert_eq!(lines(&shown), lines(&json));
@@ -484,9 +484,44 @@ fn rows_without_writes_count_as_steady() {
     let place = Place::with("workload = \"random-read\"\nrequests = 100\nschemes = [\"baseline\", \"pgc\"]\n");
     let text = place.asked(&["--where", "response.read.p99 < 1s", "--min", "response.read.mean"]);
     assert!(
-        text.contains("Least `response.read.mean`") && !text.contains("steady. Among") && !text.contains("not steady"),
+        text.contains("Least `response.read.mean`") && !text.contains("steady. Of") && !text.contains("not steady"),
         "{text}"
     );
+}
+
+/// The numbers of a drive that is not steady change in a longer run, so that the best steady row is named first.
+#[test]
+fn the_best_steady_row_comes_first() {
+    let place = Place::with(
+        "workload = \"random-read\"\nrequests = 300\nschemes = [\"baseline\"]\n\
+         [vary]\nworkload.read_share = [1.0, 0.5]\n",
+    );
+    let text = place.asked(&["--max", "response.read.mean"]);
+    let answers: Vec<&str> = text.lines().filter(|line| line.contains("Most `response.read.mean`: ")).collect();
+    assert_eq!(answers.len(), 2, "{text}");
+    assert!(answers[0].starts_with("Most `") && answers[0].ends_with("in read_share=1.0"), "{text}");
+    assert!(answers[1].starts_with("With rows that are not steady: Most `"), "{text}");
+    assert!(answers[1].ends_with("in read_share=0.5"), "{text}");
+    // The same row is named once.
+    let least = place.asked(&["--min", "response.read.mean"]);
+    assert_eq!(least.matches("Least `response.read.mean`: ").count(), 1, "{least}");
+    let none = place.asked(&["--where", "workload.read_share = 0.5", "--max", "response.read.mean"]);
+    assert!(none.contains("\nNo steady row meets it. Of all rows that meet it:\nMost `"), "{none}");
+}
+
+/// More seeds may change the answer, although all rows count as steady.
+#[test]
+fn a_row_that_meets_a_condition_in_its_mean_only_is_no_sure_answer() {
+    let place = Place::with("workload = \"random-read\"\nrequests = 100\nschemes = [\"baseline\"]\nseeds = [1, 2]\n");
+    place.asked(&[]);
+    let found = rows(&place.path("grid.parquet"));
+    let means: Vec<f64> = found.iter().map(|row| number(&row["response.read.mean_ns"])).collect();
+    // The interval of two values is 12.7 times as wide as their distance.
+    let limit_ns = means[0].max(means[1]) + (means[0] - means[1]).abs();
+    let condition = format!("response.read.mean < {}ns", limit_ns.round());
+    let text = place.asked(&["--where", &condition, "--min", "response.read.mean"]);
+    let answer = "\nNo steady row meets it with its interval. Of all rows that meet it:\nLeast `response.read.mean`: ";
+    assert!(text.contains(answer), "{text}");
 }
 
 /// A drive that requests overrun has the highest throughput, and meets a condition in a short run. It is not

@@ -232,7 +232,7 @@ fn values_in_other_words_have_the_value_to_write_as_remedy() {
         &["1.00 TiB are more than the ", "MiB of drive 0"],
     );
     let split = ["run", "-q", "--set", "buffer.size=2", "MiB"];
-    place.refused(&split, &["there is no experiment MiB", "quote a value with a blank: 'KEY=2 MiB'"]);
+    place.refused(&split, &["there is no experiment MiB", "put a value with a blank in quotes: 'KEY=2 MiB'"]);
     let document = place.path("r.json");
     place.run(&["--trace", &place.path("t.csv"), "--json", &document]);
     let page = place.path("r.html");

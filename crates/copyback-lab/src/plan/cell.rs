@@ -149,9 +149,9 @@ fn plan_of_cell(choice: &CellChoice<'_>, hashes: &mut BTreeMap<PathBuf, String>)
         let overridden = overridden(&layer, std::slice::from_ref(&sets));
         let mut own = NamedSet::layer(&chosen.sets)?;
         resolve_overrides(&mut own, choice.folder);
-        let (sets, own) = (vec![sets.clone()], Some(own));
+        let sets = vec![sets.clone(), own];
         let (device, above) = (Some(device.clone()), workload.iter().cloned().collect());
-        let layers = Layers { device, scheme: layer, above, sets, own, policies: choice.policies };
+        let layers = Layers { device, scheme: layer, above, sets, policies: choice.policies };
         let names = (chosen.label.clone(), chosen.label.clone());
         runs.push(planned(&layers, names, overridden, (choice.seed, choice.schemes.len() == 1), &mut inputs)?);
     }

@@ -3,7 +3,7 @@
 //! `NAME=OF` among the schemes is the scheme `OF`, called `NAME`; `--set NAME:table.key=value` is a setting of the
 //! scheme of that name alone.
 
-use super::{argument, label};
+use super::{Layers, argument, label};
 use crate::failure::Failure;
 use copyback::config::layers::{Layer, LayerError, Located, SetTwice, set_twice, suggestion};
 use copyback::config::presets::{self, SCHEMES};
@@ -134,6 +134,13 @@ pub fn named_scheme(scheme: &Located) -> Result<(String, Located), LayerError> {
     }
     let place = scheme.place.clone();
     Ok((name.to_owned(), Located { place, ..argument(of) }))
+}
+
+impl Layers<'_> {
+    /// The layers above all others of a run: settings of all schemes, and above them the scheme's own.
+    pub fn sets_of(of_all: &[Layer], chosen: &NamedScheme) -> Vec<Layer> {
+        of_all.iter().chain(&chosen.own).cloned().collect()
+    }
 }
 
 #[cfg(test)]

@@ -9,10 +9,8 @@ pub(super) struct Layers<'a> {
     pub device: Option<Layer>,
     pub scheme: Layer,
     pub above: Vec<Layer>,
-    /// Settings of the command line for all schemes: they override the layers before, also a drive's own.
+    /// Settings of the command line: they override all layers, also a drive's own.
     pub sets: Vec<Layer>,
-    /// Settings for this scheme alone: they override all layers.
-    pub own: Option<Layer>,
     /// Policies of the calling program that the layers may name.
     pub policies: &'a Policies,
 }
@@ -22,7 +20,7 @@ impl Layers<'_> {
     /// layers, so that a complete configuration file does not undo them.
     pub fn all(&self, of_one_drive: impl IntoIterator<Item = Layer>) -> impl Iterator<Item = Layer> {
         let below = self.device.iter().chain([&self.scheme]).chain(&self.above).cloned();
-        below.chain(of_one_drive).chain(self.sets.iter().chain(&self.own).cloned())
+        below.chain(of_one_drive).chain(self.sets.iter().cloned())
     }
 
     /// The layers of a run.

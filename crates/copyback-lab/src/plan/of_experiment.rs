@@ -134,9 +134,9 @@ impl Base<'_> {
         let array_first = self.array.iter().filter(|_| !self.array_is_last);
         let array_last = self.array.iter().filter(|_| self.array_is_last);
         let above = array_first.chain(above).chain(array_last).cloned().collect();
-        let NamedScheme { label, word, own, .. } = chosen;
-        let (device, sets) = (self.device.clone(), sets.to_vec());
-        let layers = Layers { device, scheme: layer, above, sets, own, policies: self.policies };
+        let sets = Layers::sets_of(sets, &chosen);
+        let layers = Layers { device: self.device.clone(), scheme: layer, above, sets, policies: self.policies };
+        let NamedScheme { label, word, .. } = chosen;
         planned(&layers, (label, word), overridden, (self.seed, is_alone), inputs)
     }
 }

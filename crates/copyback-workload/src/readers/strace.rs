@@ -97,7 +97,8 @@ impl Strace {
         let names: Vec<String> = self.left_out.iter().map(|(name, count)| format!("{name} {count}")).collect();
         (all > 0).then(|| {
             format!(
-                "{} that {} data left out ({}): strace does not say where; blktrace records what reaches the device",
+                "{} left out that {} data ({}): strace does not print their offsets; blktrace records what reaches \
+                 the device",
                 counted(all, "call"),
                 if all == 1 { "moves" } else { "move" },
                 names.join(", ")

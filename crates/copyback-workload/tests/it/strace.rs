@@ -95,7 +95,7 @@ fn strace_with_vectors_and_calls_that_say_no_place() {
     let (read, notes) = rows(&corpus("strace/vectors-and-others.txt"));
     assert_eq!(read, [(0, Op::Write, 8192, 4097, 0), (50_000, Op::Read, 0, 512, 0)]);
     // The write to a pipe is no write to a file, and the call that failed moved nothing.
-    let left_out = "2 calls that move data left out (io_submit 1, write 1)";
+    let left_out = "2 calls left out that move data (io_submit 1, write 1)";
     assert!(notes.iter().any(|note| note.starts_with(left_out)), "{notes:?}");
     let without = error(b"1 0.1 write(3, \"x\", 4096) = 4096\n1 0.2 fsync(3) = 0\n");
     assert!(without.message.contains("it was read as format `strace`"), "{without}");
@@ -128,7 +128,7 @@ fn the_end_of_a_process_is_no_call_without_a_time() {
     assert!(!notes.iter().any(|note| note.contains("no times")), "{notes:?}");
     let one = text.to_owned() + "1234 1700000000.000002 write(3</d>, \"\"..., 4096) = 4096\n";
     let (_, notes) = rows(one.as_bytes());
-    assert!(notes.iter().any(|note| note.starts_with("1 call that moves data left out")), "{notes:?}");
+    assert!(notes.iter().any(|note| note.starts_with("1 call left out that moves data")), "{notes:?}");
 }
 
 /// Lines as strace 6.1 prints them with `-r`: the time since the line before, in a field of 13 characters.

@@ -130,9 +130,12 @@ mod tests {
                     Err(error) if has_superpages => assert!(error.to_string().contains("superpage"), "{error:?}"),
                     Err(error) if lacks_room => assert!(error.to_string().contains("parity"), "{error:?}"),
                     Ok(resolved) => {
-                        // No preset sets an absolute size that is large for the drive of a preset.
+                        // No preset sets an absolute size that is large for the drive of a preset. One device counts
+                        // blocks of a plane, which are too few for schemes that count those of the drive.
                         let notes = resolved.run.notes_of_sizes();
-                        assert!(notes.is_empty(), "{} × {}: {notes:?}", device.name, scheme.name);
+                        let counts_drive = scheme.text.contains("scope = \"device\"");
+                        let is_noted = device.name == "tlc-nvme" && counts_drive;
+                        assert_eq!(!notes.is_empty(), is_noted, "{} × {}: {notes:?}", device.name, scheme.name);
                     }
                     Err(error) => panic!("{} × {}: {error:?}", device.name, scheme.name),
                 }

@@ -12,7 +12,7 @@ pub enum ShareOrCount {
     Share(f64),
 }
 
-/// A product of a share and a number of blocks exceeds the exact product by less, in blocks.
+/// Blocks by which a share of any number of blocks may exceed the exact product, because both are rounded.
 const ROUNDING: f64 = 1e-6;
 
 impl ShareOrCount {
@@ -21,7 +21,11 @@ impl ShareOrCount {
     pub fn of(self, blocks: u32) -> u32 {
         match self {
             Self::Blocks(count) => count,
-            Self::Share(share) => (share * f64::from(blocks) - ROUNDING).ceil().max(0.0) as u32,
+            Self::Share(share) => {
+                let product = share * f64::from(blocks);
+                // A share of less than a block is a block.
+                ((product - ROUNDING).ceil() as u32).max(u32::from(product > 0.0))
+            }
         }
     }
 

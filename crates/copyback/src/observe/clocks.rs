@@ -155,6 +155,10 @@ mod tests {
         let mut of_one = [0; CAUSES];
         assert!(!clocks.charge_since(&clocks.read(70), 100, &mut of_one));
         assert_eq!((of_one[Cause::Wear as usize], of_one.iter().sum::<u64>()), (30, 30));
+        // Collection holds the die by the clock that still runs, and the breakdown has time of an earlier wait.
+        clocks.switch(100, Occupant::Gc, true);
+        assert!(clocks.charge_since(&clocks.read(110), 120, &mut of_one));
+        assert_eq!((of_one[Cause::Gc as usize], of_one.iter().sum::<u64>()), (10, 40));
         let parts = [Cause::Scheduler, Cause::Gc, Cause::HostIo, Cause::Wear].map(|c| breakdown[c as usize]);
         assert_eq!(parts, [5, 20, 30, 40]);
         assert_eq!(breakdown.iter().sum::<u64>(), 95);

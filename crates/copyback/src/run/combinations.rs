@@ -37,8 +37,8 @@ impl RunConfig {
     pub(super) fn check_allocation(&self) -> Result<(), KeyError> {
         let moves_leave = self.granularity.build().leaves_plane() && !self.preemption.is_timeless();
         if self.allocation.knows() == Known::Die && moves_leave {
-            let why = "writes are bound to a die, which moves of other dies (`granularity.destination = \"global\"`) \
-                 might fill";
+            let why = "moves of other dies (`granularity.destination = \"global\"`) might fill the die to which a \
+                 write is bound";
             return Err(KeyError::new("allocation.policy", why)
                 .with_help("use \"static\" or \"dynamic\", or set `granularity.destination = \"local\"`"));
         }

@@ -1,4 +1,5 @@
-//! Settings that are absolute numbers instead of shares of a drive: they do not change when a drive is made smaller.
+//! Settings that are absolute numbers instead of shares: they do not change with the size of a drive, or if they count
+//! blocks of a drive instead of those of a plane.
 
 use super::config::RunConfig;
 use crate::config::{ShareOrCount, number};
@@ -6,9 +7,25 @@ use crate::flash::geometry::Geometry;
 use copyback_workload::units::format_bytes;
 
 impl RunConfig {
-    /// The notes on settings that are large for a drive as small as this one.
+    /// The notes on settings that are large or small for this drive.
     pub(crate) fn notes_of_sizes(&self) -> Vec<String> {
-        self.note_of_watermark().into_iter().chain(self.note_of_buffer()).collect()
+        self.note_of_watermark().into_iter().chain(self.note_of_scope()).chain(self.note_of_buffer()).collect()
+    }
+
+    /// The note that a watermark of a die or of the drive counts fewer blocks than this has planes: a count that was
+    /// meant for a plane.
+    fn note_of_scope(&self) -> Option<String> {
+        let scope = self.trigger.watermarks().scope;
+        let planes = scope.planes(&self.geometry);
+        let mut counts = self.trigger.counts_of_blocks().filter(|(_, blocks)| *blocks < planes);
+        // Merges have no watermark.
+        let (key, blocks) = counts.next().filter(|_| self.mapping.log_blocks().is_none())?;
+        let share = share_of(blocks, self.geometry.blocks_per_plane);
+        Some(format!(
+            "`{key} = {blocks}` counts blocks of {}, which has {planes} planes: writes wait for space before collection \
+             starts; for {blocks} blocks of each plane, set the share {share}",
+            scope.noun()
+        ))
     }
 
     /// The note that a watermark keeps more than half of the spare blocks free, so that collections have little choice.
@@ -49,5 +66,33 @@ impl RunConfig {
                 format_bytes(capacity)
             )
         })
+    }
+}
+
+/// A short share that is this count of all blocks, and at most 1 % less of more blocks.
+fn share_of(blocks: u32, of: u32) -> String {
+    let exact = f64::from(blocks) / f64::from(of);
+    let rounded_down = |digits: i32| (exact * 10f64.powi(digits)).floor() / 10f64.powi(digits);
+    let is_near = |share: &f64| *share >= 0.99 * exact && ShareOrCount::Share(*share).of(of) == blocks;
+    number((1..).map(rounded_down).find(is_near).expect("enough digits are as near as is wanted"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_share_is_the_count_in_any_scope() {
+        for of in [8, 24, 96, 100, 511, 512, 2_048, 65_536] {
+            for blocks in (1..of).step_by(1 + of as usize / 97) {
+                let share = ShareOrCount::Share(share_of(blocks, of).parse().expect("a number"));
+                assert_eq!(share.of(of), blocks, "{blocks} of {of}: {share:?}");
+                let (planes, exact) = (128, 128.0 * f64::from(blocks));
+                assert!(
+                    (f64::from(share.of(planes * of)) - exact).abs() <= 0.01 * exact,
+                    "{blocks} of {of}: {share:?}"
+                );
+            }
+        }
     }
 }

@@ -9,9 +9,9 @@
 //!
 //! The timers of an SSD are in this order: DRAM, the drive's alarms, the drive's flash. If two of them are due at one
 //! moment, DRAM is handled first. If a run has several SSDs, each handles all its events of a moment, flash included,
-//! before the DRAM of the next SSD. In an open loop, no SSD can observe that others exist; only the order in which the
-//! host processes completions of one moment differs. In a closed loop, the host may therefore begin its next request
-//! before or after other events of the same moment.
+//! before the DRAM of the next SSD. In an open loop, no SSD can observe that others exist: they change only the order
+//! in which the host processes completions of one moment. In a closed loop, the host may therefore begin its next
+//! request before or after other events of the same moment.
 
 use super::alarms::{ALARMS, Alarm, Alarms, Timers};
 use super::back_end::BackEnd;

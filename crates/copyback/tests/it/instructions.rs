@@ -335,8 +335,6 @@ fn twins(pages_per_block: u32) -> RunConfig {
     geometry.insert("pages_per_block".into(), i64::from(pages_per_block).into());
     geometry.insert("blocks_per_plane".into(), i64::from(32_768 / pages_per_block).into());
     table["capacity"].as_table_mut().expect("a table").insert("over_provisioning".into(), 0.25.into());
-    // As many free blocks, however many blocks a plane has.
-    table["trigger"].as_table_mut().expect("a table").insert("soft".into(), 4.into());
     table.retain(|key, value| value.is_table() && key != "buffer");
     // Few overwrites, as valgrind counts their instructions, too: enough to use up the free blocks.
     table["precondition"] = toml::Value::Table(toml::toml! { mode = "random" overwrites = 0.5 });

@@ -67,7 +67,8 @@ const SET_OF_WORKLOAD: Own = own("set", SETTINGS, "Keys of the workload, for exa
 const POLICIES: Own = Own {
     name: "policies",
     kind: "PolicyLike | Iterable[PolicyLike] = ()",
-    help: "Policies written in Python. Each replaces the policy of every scheme: see ``copyback.policies``.",
+    help: "Policies written in Python, for every scheme. Each replaces the scheme's policy along its axis; a \
+           ``BackgroundTask`` replaces none: see ``copyback.policies``.",
     more: "",
     after: "set",
 };

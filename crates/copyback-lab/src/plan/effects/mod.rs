@@ -1,7 +1,5 @@
-//! Notes on settings without effect, on policies that replace those of the named scheme, and on counts whose scope
-//! another layer changed.
+//! Notes on settings without effect, and on policies that replace those of the named scheme.
 
-mod scope;
 mod unused;
 mod workload;
 
@@ -10,7 +8,6 @@ use copyback::config::layers::{Dropped, Layer, Origin, Replaced, WORKLOADS};
 use copyback::host::config::{HostConfig, HostMode};
 use copyback::run::config::{AXES, Resolved, RunConfig, Stack};
 use copyback::tasks::gc::preemption::PreemptionConfig;
-pub(super) use scope::counts_of_other_scope;
 use unused::UNUSED_SETTINGS;
 
 /// Notes on axes on which a later layer chooses another policy than the scheme.

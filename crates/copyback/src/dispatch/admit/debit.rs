@@ -95,7 +95,7 @@ impl super::Parameters for Params {
             );
         }
         if self.guard == 0 && matches!(self.shares, SharesConfig::Plugin(_)) {
-            let why = "a program that gives collections no share would block them although the host waits for one";
+            let why = "a shares policy that gives collections no share would block them while the host waits for one";
             return Err(KeyError::new("admit.guard", why).with_help("use 1 or more"));
         }
         self.shares.check()

@@ -4,7 +4,6 @@ use super::collection::Step;
 use super::commands::Takes;
 use super::known::{compose_of, trigger_of};
 use super::{Oracle, time_of};
-use copyback::config::ShareOrCount;
 use copyback::dispatch::compose::GcBuilderName;
 use copyback::dispatch::order::OrderConfig;
 use copyback::ftl::victim::VictimConfig;
@@ -239,10 +238,7 @@ impl Oracle<'_> {
     pub(super) fn state(&self, die: usize) -> State {
         let trigger = trigger_of(self.config);
         let soft = trigger.soft.of(self.config.geometry.blocks_per_plane);
-        let hard = match trigger.hard {
-            ShareOrCount::Share(share) => (share * f64::from(soft)).ceil() as usize,
-            ShareOrCount::Blocks(count) => count as usize,
-        };
+        let hard = trigger.hard.of(soft) as usize;
         let is_low = self.planes_of(die).any(|plane| self.planes[plane].is_below(hard, trigger.count));
         let stops_all = match &self.config.preemption {
             PreemptionConfig::Points(points) => points.at_hard == AtHard::All,
