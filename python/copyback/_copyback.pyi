@@ -234,9 +234,10 @@ class DieView:
         """
 
     def first(self, class_: _Class, plane: int | None = None) -> tuple[int, int, int, bool, int | None] | None:
-        """Find the first read or write in the queue: came, arrival_ns, units, is_urgent, plane or None.
+        """Find the first read or write in the queue.
 
-        Always ``None`` for ``"gc"``.
+        The values: its position in arrival order, its arrival in ns, its units, whether it is urgent, and its plane or
+        ``None``. Always ``None`` for ``"gc"``.
         """
 
     def free_blocks(self, plane: int) -> int:

@@ -255,8 +255,8 @@ pub struct Common {
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// Show these numbers of the results, for example read.p99_99, iops, or NAME.write.p99 of the workload NAME. In
-    /// `compare` they replace the usual columns; in `run` mean, p50 and other percentiles select columns of response
-    /// times
+    /// `compare` they replace the usual columns; in `run`, the names mean, p50 and other percentiles select columns of
+    /// response times
     #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
     pub show: Vec<String>,
     /// Add a table of every request to the folder (some 0.4 KB of memory each until the end of the run)

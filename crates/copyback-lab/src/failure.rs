@@ -83,7 +83,7 @@ impl Failure {
     /// An output that the disk or the device does not take.
     pub fn of_disk(path: &std::path::Path, error: &std::io::Error) -> Self {
         let help = match error.kind() {
-            std::io::ErrorKind::BrokenPipe => "keep its reader until all is written, or name a file",
+            std::io::ErrorKind::BrokenPipe => "let the reading program run until all is written, or name a file",
             _ => remedy(error),
         };
         let output =

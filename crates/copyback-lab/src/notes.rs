@@ -61,14 +61,14 @@ pub fn notes_of_runs(plan: &Plan, finished: &[Finished]) -> String {
 fn note_of_drives(plan: &Plan) -> Option<String> {
     let drive = |run: &RunConfig| (run.geometry.clone(), run.timing.clone(), run.capacity.clone());
     let array = |run: &RunConfig| run.array.as_ref().map(|array| (array.level, array.drives));
-    note_of_others(plan, |run| drive(&run.run), "runs on a different drive")
-        .or_else(|| note_of_others(plan, |run| array(&run.run), "runs on a different array"))
+    note_of_others(plan, |run| drive(&run.run), "a different drive")
+        .or_else(|| note_of_others(plan, |run| array(&run.run), "a different array"))
 }
 
 /// The note that schemes have different loads.
 fn note_of_loads(plan: &Plan) -> Option<String> {
     let load = |run: &Resolved| (run.workload.clone(), run.tenants.clone(), run.run.host.clone());
-    note_of_others(plan, load, "has a different load")
+    note_of_others(plan, load, "a different load")
 }
 
 /// The note that a property of some schemes' runs is not that of the first; `what`: the statement about them.
@@ -79,7 +79,7 @@ fn note_of_others<T: PartialEq>(plan: &Plan, of: impl Fn(&Resolved) -> T, what: 
     let names: Vec<&str> = others.map(|planned| &*planned.scheme).collect();
     (!names.is_empty()).then(|| {
         let names = format::names(&names);
-        format!("Note: {names} {what} than `{}`: the schemes differ in more than GC\n", first.scheme)
+        format!("Note: {names}: {what} than `{}`; the schemes differ in more than GC\n", first.scheme)
     })
 }
 

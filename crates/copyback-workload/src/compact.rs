@@ -239,7 +239,7 @@ impl<S: RequestSource> RequestSource for Compact<S> {
         notes.push(format!("addresses packed into {all}: {extents} of {unit} units, by first use"));
         if self.split_trims > 0 {
             let trims = counted(self.split_trims, "trim");
-            notes.push(format!("{trims} cut down to what was read or written before, in parts"));
+            notes.push(format!("{trims} reduced to addresses that were read or written before; some are split"));
         }
         if self.untouched_trims > 0 {
             let trims = counted(self.untouched_trims, "trim");
@@ -309,7 +309,7 @@ mod tests {
         ];
         assert_eq!(places, expected);
         assert_eq!(notes[0], "addresses packed into 20 KiB: 2 extents of 4 KiB units, by first use");
-        assert!(notes[1].starts_with("1 trim cut") && notes[2].starts_with("2 trims left out"), "{notes:?}");
+        assert!(notes[1].starts_with("1 trim reduced") && notes[2].starts_with("2 trims left out"), "{notes:?}");
     }
 
     #[test]

@@ -207,7 +207,8 @@ fn best_of_built(
     }
     let sure: Vec<&Row<'_>> = built.iter().copied().filter(|row| row.is_sure(tests)).collect();
     let first = if sure.is_empty() { &able } else { &sure };
-    let whole = if tests.is_empty() || built.iter().all(|row| row.runs.len() == 1) { "" } else { " with its interval" };
+    let one_seed = built.iter().all(|row| row.runs.len() == 1);
+    let whole = if tests.is_empty() || one_seed { "" } else { " over its whole interval" };
     let mut text = if sure.is_empty() {
         // The numbers of rows that are not steady change in longer runs: they are no answer.
         let (none, all) = match tests.is_empty() {

@@ -520,7 +520,8 @@ fn a_row_that_meets_a_condition_in_its_mean_only_is_no_sure_answer() {
     let limit_ns = means[0].max(means[1]) + (means[0] - means[1]).abs();
     let condition = format!("response.read.mean < {}ns", limit_ns.round());
     let text = place.asked(&["--where", &condition, "--min", "response.read.mean"]);
-    let answer = "\nNo steady row meets it with its interval. Of all rows that meet it:\nLeast `response.read.mean`: ";
+    let answer =
+        "\nNo steady row meets it over its whole interval. Of all rows that meet it:\nLeast `response.read.mean`: ";
     assert!(text.contains(answer), "{text}");
 }
 

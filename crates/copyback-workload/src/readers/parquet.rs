@@ -4,8 +4,8 @@
 //! `device` and `priority`, or the names in `[workload.columns]`. Numbers may be whole numbers of any size, signed or
 //! not. A time may also be a timestamp or a duration, which have their own units, or a date as text; in a unit above a
 //! nanosecond, it may be a floating-point number. `op`, `device` and `priority` may be texts. A column may be nullable
-//! as long as it has no nulls. Without a column whose name has a unit of time, the only column of timestamps counts, or
-//! a column of dates and one of times of day.
+//! as long as it has no nulls. If no column's name has a unit of time, arrivals are read from the only column of
+//! timestamps, or from a column of dates and one of times of day.
 //!
 //! The project's own files have `arrival_ns`, `offset_bytes`, `len_bytes` (u64), `op` (u8: 0 read, 1 write, 2 trim),
 //! `device` (u32) and `priority` (u8: 0 normal, 1 high); the key `copyback.trace.version` of their metadata names the

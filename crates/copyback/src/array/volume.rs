@@ -3,8 +3,8 @@
 //! If stripes are not protected, a request is one operation with a part for each drive that it touches: contiguous
 //! units of a drive are one part. If stripes are protected, it has one operation for each stripe, in parallel. A write
 //! of a stripe locks it from its first read to its last write, and so does a rebuild. Reads that rebuild a unit share
-//! it with other reads. An operation whose stripe is locked waits in the order of arrival. A read of existing units
-//! waits only for operations that change the stripe, or that wait to change it.
+//! the lock with other reads. An operation whose stripe is locked waits in the order of arrival. A read of existing
+//! units waits only for operations that change the stripe, or that wait to change it.
 //!
 //! The caller reports each completed part ([`Volume::on_part_end`]) and the volume's timers. The volume queues parts
 //! that begin ([`Volume::next_part`]), and the caller issues them to their drives.

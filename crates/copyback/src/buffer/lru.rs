@@ -2,11 +2,11 @@
 //! used dirty units are written to flash.
 //!
 //! Source: tpds20 Section 5.1 without its die lists; SSDsim's buffer. The least recently used logical page is evicted.
-//! If mapping units are smaller than flash pages, the next logical pages of the same plane are evicted with it, as many
-//! as fill a flash page (no source); on a drive that is written in rows, as many as fill a row. A drive that maps 4 KiB
-//! and programs 16 KiB would otherwise program each small write alone. If the allocation does not fix the plane, pages
-//! of the same die are taken, or any pages. At a power failure, the buffer's data is lost unless the device has
-//! capacitors; the simulator does not model this, and reports the content at the end.
+//! If mapping units are smaller than flash pages, the next least recently used pages of the same plane are evicted with
+//! it, as many as fill a flash page (no source); on a drive that is written in rows, as many as fill a row. A drive
+//! that maps 4 KiB and programs 16 KiB would otherwise program each small write alone. If the allocation does not fix
+//! the plane, pages of the same die are taken, or any pages. At a power failure, the buffer's data is lost unless the
+//! device has capacitors; the simulator does not model this, and reports the content at the end.
 //!
 //! Parameters:
 //! - `size` (default `"1 MiB"`): capacity for data, a flash page at least.

@@ -3,8 +3,8 @@
 //! Contract: a buffer takes mapping units that the host writes ([`Buffer::insert`]). It is notified of units that are
 //! read ([`Buffer::hit`]) or trimmed, and of the location to which each page will be written. If waiting units do not
 //! fit, the engine requests pages to evict together ([`Buffer::next_set`]), writes them, and reports when they are in
-//! flash ([`Buffer::ended`]); until then they stay readable. A program with free space requests a dirty page of its die
-//! ([`Buffer::take_set`]).
+//! flash ([`Buffer::ended`]); until then they stay readable. If a row is programmed and not full, the engine takes
+//! dirty pages of its die ([`Buffer::take_set`]).
 //!
 //! All buffers hold pages in the same way (`pages`). Each list is in the order of last use. A policy chooses the list
 //! of a page, and the list that the next set comes from. It reads the lists and records whose turn is next; the buffer

@@ -2,8 +2,8 @@
 //!
 //! A transaction names logical units. Its address is bound when its command is issued, so it follows data that moved
 //! while it waited. It may wait for others first (reads before a partial write, translation pages that are written
-//! back): those count in `waits_for`, and name it as their `successor`. Several transactions may wait for the read of a
-//! translation page: they are on its list (`next_in_list`).
+//! back): `waits_for` is their number, and each names it as its `successor`. Several transactions may wait for the read
+//! of a translation page: they are on its list (`next_in_list`).
 
 use crate::flash::command::Source;
 use crate::observe::clocks::Reading;

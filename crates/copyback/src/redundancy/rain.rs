@@ -12,7 +12,7 @@
 //!
 //! - A stripe is one unit on each channel; with four channels three of data and one of parity. A unit stays on its
 //!   channel, also when it is moved; its die there is chosen when it is written.
-//! - A read of the host is rebuilt if a request of another task (collection, scrubbing, wear levelling, the map)
+//! - A read of the host is rebuilt if a request of another task (collection, scrubbing, wear levelling, their map work)
 //!   executes at its die or is in the window there, or if a collection has reserved the die (`preemption.policy =
 //!   "none"`). This is checked when the read reaches its die, and when it would enter the window. The other members are
 //!   read instead, as requests of the host that may have to wait in their turn; the read completes with the last of

@@ -17,7 +17,7 @@
 //!   the fewest free blocks does. When it has collected one block, another plane whose group relocates nothing is next,
 //!   and the same plane only if there is none. Writes that wait for space on a plane also wait for its turn: the
 //!   group's limit always holds. atc18 criticises this: it "can quickly deplete free blocks". If collections reserve
-//!   their dies (`preemption.policy = "none"`), the next die of the group that waits has the turn.
+//!   their dies (`preemption.policy = "none"`), the next waiting die of the group has the turn.
 //! - A read of the host is rebuilt while a block of its plane is relocated, also between two commands of the
 //!   relocation, and when its die works for another task (as under `rain`). If parity of the stripe is not in flash
 //!   yet, it waits.

@@ -1,5 +1,5 @@
-//! Settings that are absolute numbers instead of shares: they do not change with the size of a drive, or if they count
-//! blocks of a drive instead of those of a plane.
+//! Notes on settings that do not suit a drive's size: a watermark that keeps most spare blocks free, a count of a
+//! drive's blocks that was meant for a plane, a buffer that holds all data.
 
 use super::config::RunConfig;
 use crate::config::{ShareOrCount, number};

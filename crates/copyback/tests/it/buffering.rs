@@ -1,7 +1,7 @@
 //! When do units leave the write buffer, and with which others?
 //!
-//! Two planes, of a die each; four mapping units of 4 KiB make a page. Logical pages 0, 2, 4, … lie on one of them, the
-//! others on the other.
+//! Two dies of one plane each; four mapping units of 4 KiB make a page. Logical pages 0, 2, 4, … are on one plane, the
+//! others on the other plane.
 
 use crate::common::*;
 use copyback::flash::geometry::Geometry;

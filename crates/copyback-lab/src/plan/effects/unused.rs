@@ -209,9 +209,9 @@ fn why_without_partners_of_collections(run: &RunConfig) -> Option<String> {
     let is_used = [GcBuilderName::GcHost, GcBuilderName::Merge].into_iter().any(|builder| has(run, builder))
         || selects
         || matches!(run.victim, VictimConfig::ReadMatch(_));
-    let why = "no collection looks beyond the first request that waits: `gc+host` and `merge` in `compose.gc`, \
-               preemption points that exclude requests of a plane (`preemption.at_register`) or serve writes \
-               (`preemption.serves = \"all\"`), and `victim.policy = \"read-match\"` do";
+    let why = "no collection looks beyond the first request that waits. Only these settings look further: `gc+host` or \
+               `merge` in `compose.gc`, preemption points that exclude requests of a plane (`preemption.at_register`) \
+               or serve writes (`preemption.serves = \"all\"`), and `victim.policy = \"read-match\"`";
     if_so(!is_used, why)
 }
 

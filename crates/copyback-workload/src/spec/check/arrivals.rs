@@ -68,7 +68,7 @@ impl ArrivalSpec {
             _ if start_ns > ARRIVAL_MAX_NS => {
                 ("start", format!("it is {} after the run's start", years(start_ns as f64)))
             }
-            Some(_) => ("rate", format!("one request comes in {}", years(gap_ns))),
+            Some(_) => ("rate", format!("a request arrives only once in {}", years(gap_ns))),
             None => ("mean_gap", format!("it is {}", years(gap_ns))),
         };
         if start_ns as f64 + gap_ns <= ARRIVAL_MAX_NS as f64 {

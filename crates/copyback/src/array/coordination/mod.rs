@@ -20,13 +20,13 @@
 //!   `"reserve"`, the level at which no more can be freed.
 //! - `force_scope` (default `"plane"`): whose free blocks are compared with that level. `"plane"`: each plane's own.
 //!   `"drive"`: the sum of the drive ("until the number of free blocks exceeds an internal threshold", tc12 Section
-//!   4.3.1). Each element then does `force_collections`, its lowest plane first, and goes on until the drive has
-//!   reached the level.
+//!   4.3.1). Each element then does `force_collections`, first on its plane with the fewest free blocks, and goes on
+//!   until the drive has reached the level.
 //!
 //! A drive's level is the lowest free share of its planes. Drives report it at each poll if the policy requests that. A
-//! forced drive collects on all its elements, each plane in turn from the lowest. With `force_collections = 0`, a
-//! forced plane collects only if it is below the level of `force_stop`. A drive that is at its last resort
-//! (`trigger.last_resort`) collects without an order.
+//! forced drive collects on all its elements, one plane of each at a time, the one with the fewest free blocks first.
+//! With `force_collections = 0`, a forced plane collects only if it is below the level of `force_stop`. A drive that is
+//! at its last resort (`trigger.last_resort`) collects without an order.
 //!
 //! A drive alone is an array of one: its elements agree on when they collect.
 //!

@@ -17,8 +17,8 @@
 //!   `"reserve"`, the level at which no more can be freed.
 //! - `force_scope` (default `"plane"`): whose free blocks are compared with that level. `"plane"`: each plane's own.
 //!   `"drive"`: the sum of the drive ("until the number of free blocks exceeds an internal threshold", tc12 Section
-//!   4.3.1). Each element then does `force_collections`, its lowest plane first, and goes on until the drive has
-//!   reached the level.
+//!   4.3.1). Each element then does `force_collections`, first on its plane with the fewest free blocks, and goes on
+//!   until the drive has reached the level.
 
 use super::{Common, CoordinationPolicy, CoordinationView, Message, Order, Parameters, params};
 use crate::ssd::gc::coordinated_drive::Force;

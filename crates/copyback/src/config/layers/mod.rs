@@ -9,8 +9,8 @@
 //!   the parameters of the earlier choice are dropped, except those that describe the drive ([`Kept`]);
 //! - a layer's `[capacity]` replaces the earlier table whole, because its keys exclude each other;
 //! - a layer that brings a trace drops an earlier generator's settings, and those of an earlier trace. Settings of a
-//!   trace (`columns`, `layout`) are kept if no layer below names a trace. A layer that brings a generator drops them
-//!   all;
+//!   trace (`columns`, `layout`) are kept if no earlier layer names a trace. A layer that brings a generator drops all
+//!   settings of a trace;
 //! - of a workload, `read_share` and `read_arrivals` replace each other, and `size` drops an earlier `read_size`,
 //!   `write_size` and `trim_size`.
 //!

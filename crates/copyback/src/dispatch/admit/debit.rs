@@ -22,8 +22,8 @@
 //! - `guard` (default 1): applies while the host waits for a collection (for a free page, or for an update of the map).
 //!   The limit of collections is then at least this. Their requests precede others until this many are in windows. With
 //!   a share of 0 and no guard the drive stops. No source states it.
-//! - `map` (default `"cause"`): the task that requests of the map count for: the task that caused them, or with `"own"`
-//!   a separate task with its own share.
+//! - `map` (default `"cause"`): which task is charged for requests of the map: the task that caused them, or with
+//!   `"own"` a separate task with its own share.
 //! - `shares` (default `{ policy = "fixed", gc = 20, map = 20, scrub = 20, wear = 20 }`): percent of all slots for each
 //!   task but the host; with 0 a task has none. `policy = "feedback"` sets them once every `period` (1 ms) while a task
 //!   is active:

@@ -23,9 +23,9 @@
 //! - `scan_max` (default 16): transactions of a queue that are examined for a partner: how many requests the controller
 //!   decodes ahead when it builds a command.
 //! - `gc_scan_max` (default 1024): the same for a collection, whose partners may be far back in the queue, behind
-//!   requests for its own plane. It also limits the scan at a preemption point (`preemption`). The limit is the number
-//!   of requests that the controller can scan in the time of a poll (`preemption.poll`, `gc_scan`). The simulator has
-//!   an index and needs no limit: 65536 costs it no more.
+//!   requests for its own plane. It also limits the scan at a preemption point (`preemption`). It models how many
+//!   requests the controller can scan in the time of a poll (`preemption.poll`, `gc_scan`). The simulator has an index
+//!   and needs no limit: 65536 costs it no more.
 //! - `align` (default `"none"`): with `multi-plane`, whether planes skip pages so that programs of the host can share a
 //!   command.
 //!   - `"none"`: a queued write joins only if the next page of its plane has the lead's offset.

@@ -23,8 +23,8 @@
 //! sequential one   c0 c1 c2 c3    switch merge  E old c
 //! ```
 //!
-//! In reports, and for `preemption` and `order`, the merge of each logical block is a collection. Logical blocks
-//! without a data block are gathered together with the erase of the log block, as one collection. Merges have their own
+//! In reports, and for `preemption` and `order`, the merge of each logical block is a collection. Gathering the logical
+//! blocks that have no data block, and erasing the log block, are one collection together. Merges have their own
 //! trigger, victims and reserve of free blocks; `trigger` and `victim` have no effect. Data blocks keep their pages in
 //! place. Therefore no write shares a row that a merge programs (`granularity.combine`), a merge includes no block of
 //! another plane (`twin`), and the address determines a page's plane (`allocation.policy = "static-die"` becomes

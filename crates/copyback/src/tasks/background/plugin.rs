@@ -1,8 +1,8 @@
 //! A background task of a program that calls Copyback: a class of Python, for example.
 //!
 //! The program is notified as every background task is. It names full blocks, which the engine relocates; another
-//! answer ends the run. Each drive has its own task, and one at most. Its commands have the source `task`, the account
-//! of scrubbing (results count its blocks there) and the lowest priority. Between two relocations that reserve the die,
+//! answer ends the run. Each drive has its own task, and one at most. Its commands have the source `task` and the
+//! lowest priority; results count its blocks and its time as scrubbing. Between two relocations that reserve the die,
 //! waiting requests of the host have one turn. Under `admit.shares.policy = "feedback"` the task has one slot, unless
 //! scrubbing has more.
 //!
