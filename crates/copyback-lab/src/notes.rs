@@ -189,10 +189,10 @@ fn note_of_ends(plan: &Plan, finished: &[Finished]) -> Option<String> {
 fn notes_of_scopes(plan: &Plan) -> Vec<String> {
     let mut schemes: BTreeMap<(&str, u32), BTreeMap<&str, Vec<&str>>> = BTreeMap::new();
     for planned in &plan.runs {
-        let trigger = &planned.resolved.run.trigger;
-        for (key, blocks) in trigger.counts_of_blocks() {
-            let of_scope = schemes.entry((key, blocks)).or_default();
-            of_scope.entry(trigger.watermarks().scope.noun()).or_default().push(&planned.scheme);
+        let run = &planned.resolved.run;
+        for (key, blocks) in run.counts_of_blocks() {
+            let by_scope = schemes.entry((key, blocks)).or_default();
+            by_scope.entry(run.trigger.watermarks().scope.noun()).or_default().push(&planned.scheme);
         }
     }
     schemes.retain(|_, by_scope| by_scope.len() > 1);

@@ -209,25 +209,24 @@ fn best_of_built(
     let first = if sure.is_empty() { &able } else { &sure };
     let one_seed = built.iter().all(|row| row.runs.len() == 1);
     let whole = if tests.is_empty() || one_seed { "" } else { " over its whole interval" };
+    let of_all = best_of(&able, asked, is_most);
+    let of_sure = best_of(&sure, asked, is_most);
     let mut text = if sure.is_empty() {
         // The numbers of rows that are not steady change in longer runs: they are no answer.
         let (none, all) = match tests.is_empty() {
             true => ("No row is steady".to_owned(), ""),
             false => (format!("No steady row meets it{whole}"), " that meet it"),
         };
-        format!("\n{none}. Of all rows{all}:{}", best_of(&able, asked, is_most))
+        format!("\n{none}. Of all rows{all}:{of_all}")
     } else {
-        best_of(&sure, asked, is_most)
+        of_sure.clone()
     };
     if !tests.is_empty() {
         text.push_str(&note_of_end((all, first), asked, is_most));
     }
-    if !sure.is_empty() && sure.len() < able.len() {
-        let best = best_of(&able, asked, is_most);
-        if best != best_of(&sure, asked, is_most) {
-            let or = if whole.is_empty() { "" } else { ", or meet it only in their means" };
-            text.push_str(&format!("With rows that are not steady{or}: {}", best.trim_start()));
-        }
+    if !sure.is_empty() && of_all != of_sure {
+        let or = if whole.is_empty() { "" } else { ", or meet it only in their means" };
+        text.push_str(&format!("With rows that are not steady{or}: {}", of_all.trim_start()));
     }
     if able.len() < built.len() {
         text.push_str(&format!(

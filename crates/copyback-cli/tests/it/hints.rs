@@ -476,6 +476,10 @@ fn counts_of_blocks_in_another_scope_are_noted() {
         assert_eq!(compared(&["--set", set]), [""; 0], "{set}");
     }
     assert_eq!(noted(&["run", "-q", my, "--scheme", "autossd"]), [few("")]);
+    // Log blocks are merged, and have no watermark.
+    let scopes = ["compare", my, "--schemes", "baseline,wide=baseline", "--set", "wide:trigger.scope=device"];
+    assert_eq!(noted(&scopes).len(), 2);
+    assert_eq!(noted(&[&scopes[..], &["--set", "mapping.policy=fast"]].concat()), [""; 0]);
     let of_one_scope = ["compare", my, "--schemes", "autossd,qosfc", "--set", "trigger.soft=200"];
     assert_eq!(noted(&of_one_scope), [""; 0]);
 }

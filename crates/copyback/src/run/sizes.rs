@@ -12,14 +12,23 @@ impl RunConfig {
         self.note_of_watermark().into_iter().chain(self.note_of_scope()).chain(self.note_of_buffer()).collect()
     }
 
+    /// The watermarks that are counts of blocks, by key: those at which collection starts and stops. Merges have none.
+    pub fn counts_of_blocks(&self) -> impl Iterator<Item = (&'static str, u32)> {
+        let watermarks = self.trigger.watermarks();
+        let all = [("trigger.soft", Some(watermarks.soft)), ("trigger.stop", watermarks.stop)];
+        let is_used = self.mapping.log_blocks().is_none();
+        all.into_iter().filter(move |_| is_used).filter_map(|(key, watermark)| match watermark? {
+            ShareOrCount::Blocks(blocks) => Some((key, blocks)),
+            ShareOrCount::Share(_) => None,
+        })
+    }
+
     /// The note that a watermark of a die or of the drive counts fewer blocks than this has planes: a count that was
     /// meant for a plane.
     fn note_of_scope(&self) -> Option<String> {
         let scope = self.trigger.watermarks().scope;
         let planes = scope.planes(&self.geometry);
-        let mut counts = self.trigger.counts_of_blocks().filter(|(_, blocks)| *blocks < planes);
-        // Merges have no watermark.
-        let (key, blocks) = counts.next().filter(|_| self.mapping.log_blocks().is_none())?;
+        let (key, blocks) = self.counts_of_blocks().find(|(_, blocks)| *blocks < planes)?;
         let share = share_of(blocks, self.geometry.blocks_per_plane);
         Some(format!(
             "`{key} = {blocks}` counts blocks of {}, which has {planes} planes: writes wait for space before collection \

@@ -235,16 +235,6 @@ impl TriggerConfig {
         }
     }
 
-    /// The watermarks that are counts of blocks, by key: those at which collection starts and stops.
-    pub fn counts_of_blocks(&self) -> impl Iterator<Item = (&'static str, u32)> {
-        let watermarks = self.watermarks();
-        let all = [("trigger.soft", Some(watermarks.soft)), ("trigger.stop", watermarks.stop)];
-        all.into_iter().filter_map(|(key, watermark)| match watermark? {
-            ShareOrCount::Blocks(blocks) => Some((key, blocks)),
-            ShareOrCount::Share(_) => None,
-        })
-    }
-
     /// Whether there is a hard watermark: one of 0 is none.
     pub fn has_hard_watermark(&self) -> bool {
         !matches!(self.watermarks().hard, ShareOrCount::Blocks(0) | ShareOrCount::Share(0.0))
